@@ -1,0 +1,2 @@
+//! A frame graph for wgpu.
+#![forbid(unsafe_code)]

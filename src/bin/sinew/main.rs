@@ -1,0 +1,2 @@
+//! The `sinew` program.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Animated glTF characters for wgpu.
