@@ -1,1 +1,5 @@
 //! Animated glTF characters for wgpu.
+
+pub mod model;
+
+pub use model::Model;

@@ -1,0 +1,441 @@
+use glam::{Affine3A, Mat4, Vec2, Vec3, Vec4};
+
+use super::{
+    Influences, MorphTarget,
+    chunk::{self, Chunk},
+    flat_normals,
+    transform::is_affine,
+};
+
+/// How indices form primitives; what WebGPU can draw.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Topology {
+    /// One vertex each.
+    Points,
+    /// Two vertices each.
+    Lines,
+    /// Connected lines.
+    LineStrip,
+    /// Three vertices each, counter-clockwise in front.
+    #[default]
+    Triangles,
+    /// Connected triangles.
+    TriangleStrip,
+}
+
+/// What a primitive is built from, in the caller's vertex order. Every attribute is empty (absent) or
+/// as long as `positions`.
+#[derive(Clone, Debug, Default)]
+pub struct PrimitiveDesc {
+    /// How indices form primitives.
+    pub topology: Topology,
+    /// Without indices every vertex is used once, in order.
+    pub indices: Option<Vec<u32>>,
+    /// Metres, mesh space.
+    pub positions: Vec<Vec3>,
+    /// Unit length. When absent, triangles get flat normals.
+    pub normals: Vec<Vec3>,
+    /// xyz unit length, w the handedness, 1 or -1.
+    pub tangents: Vec<Vec4>,
+    /// Every texture coordinate set.
+    pub uv_sets: Vec<Vec<Vec2>>,
+    /// Every colour set, linear RGBA.
+    pub colors: Vec<Vec<Vec4>>,
+    /// Present on skinned primitives.
+    pub influences: Option<Influences>,
+    /// As many on every primitive of a mesh.
+    pub targets: Vec<MorphTarget>,
+    /// Index into the model's materials.
+    pub material: Option<u32>,
+}
+
+/// Vertices drawn with one material, in the order the deform kernel reads them: sorted by influence
+/// class and joints, and cut into chunks. [`Primitive::source_vertices`] leads back to the caller's order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Primitive {
+    topology: Topology,
+    indices: Vec<u32>,
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    tangents: Vec<Vec4>,
+    uv_sets: Vec<Vec<Vec2>>,
+    colors: Vec<Vec<Vec4>>,
+    influences: Option<Influences>,
+    targets: Vec<MorphTarget>,
+    material: Option<u32>,
+    source_vertices: Vec<u32>,
+    deformed_vertices: Vec<u32>,
+    chunks: Vec<Chunk>,
+    flat: bool,
+}
+
+/// One mesh: primitives that share morph weights.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mesh {
+    name: String,
+    primitives: Vec<Primitive>,
+    target_names: Vec<String>,
+    weights: Vec<f32>,
+    bind: Affine3A,
+}
+
+/// Why a mesh was refused.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MeshError {
+    /// An attribute does not have one value per vertex.
+    #[error("primitive {primitive}: {attribute} has {found} values for {vertices} vertices")]
+    AttributeCount {
+        /// Which primitive.
+        primitive: usize,
+        /// Which attribute.
+        attribute: &'static str,
+        /// Values given.
+        found: usize,
+        /// Vertices.
+        vertices: usize,
+    },
+    /// A target moves a vertex that does not exist.
+    #[error("primitive {primitive}: target {target} moves vertex {vertex} of {vertices}")]
+    TargetVertex {
+        /// Which primitive.
+        primitive: usize,
+        /// Which target.
+        target: usize,
+        /// The vertex.
+        vertex: u32,
+        /// Vertices.
+        vertices: usize,
+    },
+    /// An index points past the vertices.
+    #[error("primitive {primitive}: index {index} is past its {vertices} vertices")]
+    IndexOutOfRange {
+        /// Which primitive.
+        primitive: usize,
+        /// The index.
+        index: u32,
+        /// Vertices.
+        vertices: usize,
+    },
+    /// Not a whole number of points, lines or triangles.
+    #[error("primitive {primitive}: {indices} indices do not make whole {topology:?}")]
+    IndexCount {
+        /// Which primitive.
+        primitive: usize,
+        /// Indices given.
+        indices: usize,
+        /// What they should form.
+        topology: Topology,
+    },
+    /// Primitives of one mesh share its weights.
+    #[error("primitive {primitive} has {found} targets, the mesh has {expected}")]
+    TargetCount {
+        /// Which primitive.
+        primitive: usize,
+        /// Its targets.
+        found: usize,
+        /// The mesh's.
+        expected: usize,
+    },
+    /// NaN or infinity in an attribute.
+    #[error("primitive {primitive}: {attribute} {vertex} is not finite")]
+    NotFinite {
+        /// Which primitive.
+        primitive: usize,
+        /// Which attribute.
+        attribute: &'static str,
+        /// Which vertex.
+        vertex: usize,
+    },
+    /// The bind matrix must be invertible.
+    #[error("the bind matrix must be finite, affine and invertible")]
+    BindMatrix,
+}
+
+impl Mesh {
+    /// Checks the primitives and brings them into deformation order. `weights` are the default morph
+    /// weights, filled up with 0 or cut to the number of targets.
+    pub fn new(
+        name: impl Into<String>,
+        primitives: Vec<PrimitiveDesc>,
+        weights: Vec<f32>,
+    ) -> Result<Self, MeshError> {
+        Self::with_bind(name, primitives, weights, Mat4::IDENTITY)
+    }
+
+    /// As [`Mesh::new`], for a mesh modelled in another space than its skin was bound in: `bind` is
+    /// applied once, here, to positions, normals, tangents and deltas.
+    pub fn with_bind(
+        name: impl Into<String>,
+        primitives: Vec<PrimitiveDesc>,
+        mut weights: Vec<f32>,
+        bind: Mat4,
+    ) -> Result<Self, MeshError> {
+        if !bind.is_finite() || !is_affine(bind) || bind.determinant() == 0.0 {
+            return Err(MeshError::BindMatrix);
+        }
+        let targets = primitives.first().map_or(0, |p| p.targets.len());
+        for (index, primitive) in primitives.iter().enumerate() {
+            check(index, primitive)?;
+            if primitive.targets.len() != targets {
+                let found = primitive.targets.len();
+                return Err(MeshError::TargetCount { primitive: index, found, expected: targets });
+            }
+        }
+        weights.resize(targets, 0.0);
+        let mut primitives: Vec<_> = primitives.into_iter().map(Primitive::arrange).collect();
+        if bind != Mat4::IDENTITY {
+            primitives.iter_mut().for_each(|p| p.apply(bind));
+        }
+        let bind = Affine3A::from_mat4(bind);
+        Ok(Self { name: name.into(), primitives, target_names: vec![String::new(); targets], weights, bind })
+    }
+
+    /// Names the targets; missing names stay empty, surplus ones are dropped.
+    #[must_use]
+    pub fn with_target_names(mut self, mut names: Vec<String>) -> Self {
+        names.resize(self.weights.len(), String::new());
+        self.target_names = names;
+        self
+    }
+
+    /// The mesh's name; empty where the source had none.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its primitives.
+    #[must_use]
+    pub fn primitives(&self) -> &[Primitive] {
+        &self.primitives
+    }
+
+    /// One name per target, possibly empty.
+    #[must_use]
+    pub fn target_names(&self) -> &[String] {
+        &self.target_names
+    }
+
+    /// Default weight of every target.
+    #[must_use]
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
+    /// The bind matrix that was applied.
+    #[must_use]
+    pub fn bind(&self) -> Affine3A {
+        self.bind
+    }
+}
+
+macro_rules! getters {
+    ($($(#[$doc:meta])* $name:ident: $ty:ty),* $(,)?) => {
+        $($(#[$doc])* #[must_use] pub fn $name(&self) -> $ty { &self.$name })*
+    };
+}
+
+impl Primitive {
+    getters! {
+        /// Into the deformed vertices.
+        indices: &[u32],
+        /// Mesh space, metres.
+        positions: &[Vec3],
+        /// Empty only where the source had none and there are no triangles to compute them from.
+        normals: &[Vec3],
+        /// Empty where the source had none.
+        tangents: &[Vec4],
+        /// Every set, each as long as the positions.
+        uv_sets: &[Vec<Vec2>],
+        /// Every set, linear RGBA.
+        colors: &[Vec<Vec4>],
+        /// Morph targets, in the order of the mesh's weights.
+        targets: &[MorphTarget],
+        /// The caller's vertex behind each deformed vertex.
+        source_vertices: &[u32],
+        /// One deformed vertex for each of the caller's.
+        deformed_vertices: &[u32],
+        /// Runs of vertices that one workgroup deforms, in order and without gaps.
+        chunks: &[Chunk],
+    }
+
+    /// How indices form primitives.
+    #[must_use]
+    pub fn topology(&self) -> Topology {
+        self.topology
+    }
+
+    /// Present on skinned primitives.
+    #[must_use]
+    pub fn influences(&self) -> Option<&Influences> {
+        self.influences.as_ref()
+    }
+
+    /// Index into the model's materials.
+    #[must_use]
+    pub fn material(&self) -> Option<u32> {
+        self.material
+    }
+
+    /// Number of deformed vertices; at least the number of source vertices that are used.
+    #[must_use]
+    pub fn vertex_count(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Number of vertices the caller gave.
+    #[must_use]
+    pub fn source_vertex_count(&self) -> usize {
+        self.deformed_vertices.len()
+    }
+
+    /// The caller's vertex behind deformed vertex `vertex`.
+    #[must_use]
+    pub fn source_vertex(&self, vertex: usize) -> u32 {
+        self.source_vertices[vertex]
+    }
+
+    /// Whether the normals were computed here because the source had none.
+    #[must_use]
+    pub fn has_flat_normals(&self) -> bool {
+        self.flat
+    }
+
+    /// From the caller's order to the kernel's: flat normals, sort, permute, chunk.
+    fn arrange(mut desc: PrimitiveDesc) -> Self {
+        let source_count = desc.positions.len();
+        let mut indices = desc.indices.take().unwrap_or_else(|| (0..source_count as u32).collect());
+        let mut source: Vec<u32> = (0..source_count as u32).collect();
+        let flat = desc.normals.is_empty() && is_triangles(desc.topology) && !indices.is_empty();
+        let mut flat_per_vertex = Vec::new();
+        if flat {
+            flat_normals::list_triangles(&mut indices, &mut desc.topology);
+            let split = flat_normals::split(&indices, &desc.positions);
+            (indices, source, flat_per_vertex) = (split.indices, split.source, split.normals);
+        }
+        let order = chunk::order(desc.influences.as_ref(), &source);
+        let mut place = vec![0u32; source.len()];
+        for (new, &old) in (0u32..).zip(&order) {
+            place[old as usize] = new;
+        }
+        let source_vertices: Vec<u32> = order.iter().map(|&old| source[old as usize]).collect();
+        let copies = Copies::of(&source_vertices, source_count);
+        let pick = |list: &[Vec3]| -> Vec<Vec3> { permute(list, &source_vertices) };
+        let normals = if flat { permute(&flat_per_vertex, &order) } else { pick(&desc.normals) };
+        let influences = desc.influences.as_ref().map(|i| i.permuted(&source_vertices));
+        Self {
+            topology: desc.topology,
+            indices: indices.iter().map(|&i| place[i as usize]).collect(),
+            positions: pick(&desc.positions),
+            normals,
+            tangents: if flat { Vec::new() } else { permute(&desc.tangents, &source_vertices) },
+            uv_sets: desc.uv_sets.iter().map(|set| permute(set, &source_vertices)).collect(),
+            colors: desc.colors.iter().map(|set| permute(set, &source_vertices)).collect(),
+            targets: desc.targets.iter().map(|t| t.permuted(|v| copies.of_source(v))).collect(),
+            material: desc.material,
+            deformed_vertices: (0..source_count as u32)
+                .map(|v| copies.of_source(v).first().copied().unwrap_or(0))
+                .collect(),
+            chunks: chunk::chunks(influences.as_ref(), source_vertices.len()),
+            influences,
+            source_vertices,
+            flat,
+        }
+    }
+
+    fn apply(&mut self, bind: Mat4) {
+        let normal_matrix = bind.inverse().transpose();
+        let normal = |n: Vec3| normal_matrix.transform_vector3(n);
+        let unit = |n: Vec3| normal(n).try_normalize().unwrap_or(n);
+        self.positions.iter_mut().for_each(|p| *p = bind.transform_point3(*p));
+        self.normals.iter_mut().for_each(|n| *n = unit(*n));
+        for tangent in &mut self.tangents {
+            let turned = bind.transform_vector3(tangent.truncate());
+            *tangent = turned.try_normalize().unwrap_or(turned).extend(tangent.w);
+        }
+        for target in &mut self.targets {
+            target.map(|d| bind.transform_vector3(d), normal);
+        }
+    }
+}
+
+/// The deformed vertices of each source vertex.
+struct Copies {
+    starts: Vec<u32>,
+    places: Vec<u32>,
+}
+
+impl Copies {
+    fn of(source_vertices: &[u32], source_count: usize) -> Self {
+        let mut starts = vec![0u32; source_count + 1];
+        source_vertices.iter().for_each(|&s| starts[s as usize + 1] += 1);
+        for i in 1..starts.len() {
+            starts[i] += starts[i - 1];
+        }
+        let mut next = starts.clone();
+        let mut places = vec![0u32; source_vertices.len()];
+        for (new, &source) in (0u32..).zip(source_vertices) {
+            places[next[source as usize] as usize] = new;
+            next[source as usize] += 1;
+        }
+        Self { starts, places }
+    }
+
+    fn of_source(&self, vertex: u32) -> &[u32] {
+        &self.places[self.starts[vertex as usize] as usize..self.starts[vertex as usize + 1] as usize]
+    }
+}
+
+fn permute<T: Copy>(list: &[T], source: &[u32]) -> Vec<T> {
+    if list.is_empty() { Vec::new() } else { source.iter().map(|&s| list[s as usize]).collect() }
+}
+
+fn is_triangles(topology: Topology) -> bool {
+    matches!(topology, Topology::Triangles | Topology::TriangleStrip)
+}
+
+fn check(primitive: usize, desc: &PrimitiveDesc) -> Result<(), MeshError> {
+    let vertices = desc.positions.len();
+    let count = |attribute, found: usize| match found == 0 || found == vertices {
+        true => Ok(()),
+        false => Err(MeshError::AttributeCount { primitive, attribute, found, vertices }),
+    };
+    count("NORMAL", desc.normals.len())?;
+    count("TANGENT", desc.tangents.len())?;
+    desc.uv_sets.iter().try_for_each(|s| count("TEXCOORD", s.len()))?;
+    desc.colors.iter().try_for_each(|s| count("COLOR", s.len()))?;
+    if let Some(influences) = &desc.influences {
+        let found = influences.vertices();
+        if found != vertices {
+            return Err(MeshError::AttributeCount {
+                primitive,
+                attribute: "JOINTS/WEIGHTS",
+                found,
+                vertices,
+            });
+        }
+    }
+    if let Some(vertex) = desc.positions.iter().position(|p| !p.is_finite()) {
+        return Err(MeshError::NotFinite { primitive, attribute: "POSITION", vertex });
+    }
+    for (target, morph) in desc.targets.iter().enumerate() {
+        if let Some(&vertex) = morph.vertices().iter().find(|&&v| v as usize >= vertices) {
+            return Err(MeshError::TargetVertex { primitive, target, vertex, vertices });
+        }
+    }
+    let indices = desc.indices.as_ref().map_or(vertices, Vec::len);
+    let whole = match desc.topology {
+        Topology::Triangles => indices.is_multiple_of(3),
+        Topology::Lines => indices.is_multiple_of(2),
+        Topology::Points | Topology::LineStrip | Topology::TriangleStrip => true,
+    };
+    if !whole {
+        return Err(MeshError::IndexCount { primitive, indices, topology: desc.topology });
+    }
+    let Some(list) = &desc.indices else { return Ok(()) };
+    if let Some(&index) = list.iter().find(|&&i| i as usize >= vertices) {
+        return Err(MeshError::IndexOutOfRange { primitive, index, vertices });
+    }
+    Ok(())
+}
