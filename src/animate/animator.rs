@@ -1,0 +1,282 @@
+use glam::Affine3A;
+
+use super::{
+    JointMatrix, PaletteLayout, Player,
+    batch::Batch,
+    handle::{Handle, Slots},
+};
+use crate::model::Model;
+
+/// Marks handles of models.
+#[derive(Debug)]
+pub enum ModelKind {}
+/// Marks handles of instances.
+#[derive(Debug)]
+pub enum Instance {}
+
+/// A model that was added; valid until it is removed.
+pub type ModelId = Handle<ModelKind>;
+/// An instance that was spawned; valid until it is despawned.
+pub type InstanceId = Handle<Instance>;
+
+/// Which clip to play.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClipRef<'a> {
+    /// By index in the model.
+    Index(u32),
+    /// The first with this name.
+    Name(&'a str),
+}
+
+impl From<u32> for ClipRef<'_> {
+    fn from(index: u32) -> Self {
+        Self::Index(index)
+    }
+}
+
+impl<'a> From<&'a str> for ClipRef<'a> {
+    fn from(name: &'a str) -> Self {
+        Self::Name(name)
+    }
+}
+
+/// Why a call on an [`Animator`] was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AnimateError {
+    /// The model was removed.
+    #[error("model {0:?} was removed, or belongs to another animator")]
+    StaleModel(ModelId),
+    /// The instance was despawned.
+    #[error("instance {0:?} was despawned, or belongs to another animator")]
+    StaleInstance(InstanceId),
+    /// Instances keep their model.
+    #[error("model {model:?} still has {instances} instances; despawn them first")]
+    ModelInUse {
+        /// The model.
+        model: ModelId,
+        /// Its instances.
+        instances: usize,
+    },
+    /// The model has no such clip.
+    #[error("there is no clip {clip}; the model has {known}")]
+    UnknownClip {
+        /// What was asked for.
+        clip: String,
+        /// What exists.
+        known: String,
+    },
+}
+
+#[derive(Debug)]
+struct Place {
+    model: ModelId,
+    slot: u32,
+}
+
+/// Models and instances with their poses, on the CPU alone. Every frame: [`Animator::advance`], then
+/// [`Animator::evaluate`]; palettes and weights are then ready to read. Neither allocates.
+#[derive(Debug, Default)]
+pub struct Animator {
+    batches: Slots<ModelKind, Batch>,
+    instances: Slots<Instance, Place>,
+}
+
+impl Animator {
+    /// Empty.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes a model known; its data is shared, not copied.
+    pub fn add_model(&mut self, model: &Model) -> ModelId {
+        self.batches.insert(Batch::new(model))
+    }
+
+    /// Forgets a model that has no instances left.
+    pub fn remove_model(&mut self, id: ModelId) -> Result<(), AnimateError> {
+        let instances = self.batch(id)?.len();
+        if instances > 0 {
+            return Err(AnimateError::ModelInUse { model: id, instances });
+        }
+        self.batches.remove(id);
+        Ok(())
+    }
+
+    /// Adds an instance: rest pose, no clip, identity transform, visible, bind-pose palette.
+    pub fn spawn(&mut self, model: ModelId) -> Result<InstanceId, AnimateError> {
+        self.batch(model)?;
+        let id = self.instances.insert(Place { model, slot: 0 });
+        if let (Some(batch), Some(place)) = (self.batches.get_mut(model), self.instances.get_mut(id)) {
+            place.slot = batch.push(id);
+        }
+        Ok(id)
+    }
+
+    /// Removes an instance.
+    pub fn despawn(&mut self, id: InstanceId) -> Result<(), AnimateError> {
+        let place = self.instances.remove(id).ok_or(AnimateError::StaleInstance(id))?;
+        let moved = self.batches.get_mut(place.model).and_then(|batch| batch.swap_remove(place.slot));
+        if let Some(other) = moved.and_then(|moved| self.instances.get_mut(moved)) {
+            other.slot = place.slot;
+        }
+        Ok(())
+    }
+
+    /// Plays a clip from its start: looping, speed 1.
+    pub fn play<'c>(&mut self, id: InstanceId, clip: impl Into<ClipRef<'c>>) -> Result<(), AnimateError> {
+        let (batch, slot) = self.place_mut(id)?;
+        let model = batch.model();
+        let clip = clip.into();
+        let index = match clip {
+            ClipRef::Index(index) => Some(index).filter(|&i| (i as usize) < model.clips().len()),
+            ClipRef::Name(name) => model.find_clip(name),
+        };
+        let Some(index) = index else { return Err(unknown_clip(model, clip)) };
+        let duration = model.clips()[index as usize].duration();
+        *batch.player_mut(slot) = Some(Player::new(index, duration));
+        Ok(())
+    }
+
+    /// Stops playing: the rest pose from the next evaluation on.
+    pub fn stop(&mut self, id: InstanceId) -> Result<(), AnimateError> {
+        let (batch, slot) = self.place_mut(id)?;
+        *batch.player_mut(slot) = None;
+        Ok(())
+    }
+
+    /// The player, when a clip plays.
+    pub fn player(&self, id: InstanceId) -> Result<Option<&Player>, AnimateError> {
+        let (batch, slot) = self.place(id)?;
+        Ok(batch.player(slot))
+    }
+
+    /// The player, to seek, pause or change the speed.
+    pub fn player_mut(&mut self, id: InstanceId) -> Result<Option<&mut Player>, AnimateError> {
+        let (batch, slot) = self.place_mut(id)?;
+        Ok(batch.player_mut(slot).as_mut())
+    }
+
+    /// Places the instance in the world. Palettes are relative to this root, so moving costs nothing.
+    pub fn set_transform(&mut self, id: InstanceId, transform: Affine3A) -> Result<(), AnimateError> {
+        let (batch, slot) = self.place_mut(id)?;
+        *batch.transform_mut(slot) = transform;
+        Ok(())
+    }
+
+    /// Where the instance stands.
+    pub fn transform(&self, id: InstanceId) -> Result<Affine3A, AnimateError> {
+        let (batch, slot) = self.place(id)?;
+        Ok(batch.transform(slot))
+    }
+
+    /// Shows or hides the instance: hidden ones are evaluated but not deformed.
+    pub fn set_visible(&mut self, id: InstanceId, visible: bool) -> Result<(), AnimateError> {
+        let (batch, slot) = self.place_mut(id)?;
+        *batch.visible_mut(slot) = visible;
+        Ok(())
+    }
+
+    /// Whether the instance is shown.
+    pub fn visible(&self, id: InstanceId) -> Result<bool, AnimateError> {
+        let (batch, slot) = self.place(id)?;
+        Ok(batch.visible(slot))
+    }
+
+    /// The model behind a handle.
+    pub fn model(&self, id: ModelId) -> Result<&Model, AnimateError> {
+        Ok(self.batch(id)?.model())
+    }
+
+    /// The model of an instance.
+    pub fn model_of(&self, id: InstanceId) -> Result<ModelId, AnimateError> {
+        self.instances.get(id).map(|place| place.model).ok_or(AnimateError::StaleInstance(id))
+    }
+
+    /// Moves every player on by `seconds`.
+    pub fn advance(&mut self, seconds: f64) {
+        self.batches.values_mut().for_each(|batch| batch.advance(seconds));
+    }
+
+    /// Runs the stages of a frame for every instance.
+    pub fn evaluate(&mut self) {
+        let _span = tracing::trace_span!("evaluate", instances = self.instances.iter().count()).entered();
+        self.batches.values_mut().for_each(Batch::evaluate);
+    }
+
+    /// Model-space matrix of every node, as of the last evaluation.
+    pub fn world(&self, id: InstanceId) -> Result<&[Affine3A], AnimateError> {
+        let (batch, slot) = self.place(id)?;
+        Ok(batch.world(slot))
+    }
+
+    /// Morph weights of all parts, as of the last evaluation.
+    pub fn weights(&self, id: InstanceId) -> Result<&[f32], AnimateError> {
+        let (batch, slot) = self.place(id)?;
+        Ok(batch.weights(slot))
+    }
+
+    /// Palette rows of an instance, as of the last evaluation; the identity before the first.
+    pub fn palette(&self, id: InstanceId) -> Result<&[JointMatrix], AnimateError> {
+        let (batch, slot) = self.place(id)?;
+        let rows = batch.layout().len();
+        Ok(&batch.palettes()[slot as usize * rows..(slot as usize + 1) * rows])
+    }
+
+    /// Which palette rows belong to which part of a model.
+    pub fn palette_layout(&self, id: ModelId) -> Result<&PaletteLayout, AnimateError> {
+        Ok(self.batch(id)?.layout())
+    }
+
+    /// All instances, batch after batch: the order of [`Animator::palettes`].
+    pub fn instances(&self) -> impl Iterator<Item = InstanceId> + '_ {
+        self.batches.iter().flat_map(|(_, batch)| batch.owners().iter().copied())
+    }
+
+    /// The palettes of all instances, one slice per model.
+    pub fn palettes(&self) -> impl Iterator<Item = &[JointMatrix]> {
+        self.batches.iter().map(|(_, batch)| batch.palettes())
+    }
+
+    /// Slot of an instance in its batch.
+    pub(crate) fn slot(&self, id: InstanceId) -> Result<u32, AnimateError> {
+        self.instances.get(id).map(|place| place.slot).ok_or(AnimateError::StaleInstance(id))
+    }
+
+    /// Number of instances of a model.
+    pub fn instance_count(&self, id: ModelId) -> Result<usize, AnimateError> {
+        Ok(self.batch(id)?.len())
+    }
+
+    /// All models.
+    pub fn models(&self) -> impl Iterator<Item = ModelId> + '_ {
+        self.batches.iter().map(|(id, _)| id)
+    }
+
+    fn batch(&self, id: ModelId) -> Result<&Batch, AnimateError> {
+        self.batches.get(id).ok_or(AnimateError::StaleModel(id))
+    }
+
+    fn place(&self, id: InstanceId) -> Result<(&Batch, u32), AnimateError> {
+        let place = self.instances.get(id).ok_or(AnimateError::StaleInstance(id))?;
+        Ok((self.batch(place.model)?, place.slot))
+    }
+
+    fn place_mut(&mut self, id: InstanceId) -> Result<(&mut Batch, u32), AnimateError> {
+        let place = self.instances.get(id).ok_or(AnimateError::StaleInstance(id))?;
+        let batch = self.batches.get_mut(place.model).ok_or(AnimateError::StaleModel(place.model))?;
+        Ok((batch, place.slot))
+    }
+}
+
+fn unknown_clip(model: &Model, clip: ClipRef<'_>) -> AnimateError {
+    let clip = match clip {
+        ClipRef::Index(index) => index.to_string(),
+        ClipRef::Name(name) => format!("`{name}`"),
+    };
+    let names = model.clips().iter().enumerate().map(|(i, c)| format!("{i} `{}`", c.name()));
+    let names: Vec<_> = names.take(40).collect();
+    let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    AnimateError::UnknownClip { clip, known }
+}

@@ -1,0 +1,243 @@
+use glam::{Affine3A, Quat, Vec3};
+
+use super::{
+    Instance, JointMatrix, PaletteLayout, Player,
+    handle::Handle,
+    hierarchy::set_world,
+    palette::set_palette,
+    pose::{PoseMut, set_rest},
+    sample::set_channels,
+};
+use crate::model::Model;
+
+/// The stages of a frame, in the order they run for every instance. Stages without an entry in
+/// [`Batch::run`] have their place in the order and nothing to do yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Stage {
+    /// Every component to the model's rest pose.
+    Rest,
+    /// Components set by the caller.
+    Overrides,
+    /// Components driven by a clip.
+    Channels,
+    /// Several clips into one pose.
+    Blend,
+    /// Constraints on the blended pose.
+    Modifiers,
+    /// World transforms from elsewhere, such as physics.
+    WorldPoses,
+    /// Hidden joints to zero scale.
+    Visibility,
+    /// Local transforms to model space.
+    Hierarchy,
+    /// Model space to palette rows.
+    Palette,
+}
+
+impl Stage {
+    /// All stages in order.
+    pub const ORDER: [Self; 9] = [
+        Self::Rest,
+        Self::Overrides,
+        Self::Channels,
+        Self::Blend,
+        Self::Modifiers,
+        Self::WorldPoses,
+        Self::Visibility,
+        Self::Hierarchy,
+        Self::Palette,
+    ];
+}
+
+/// All instances of one model, as structures of arrays across them: a spawn is a slot at the end, a
+/// despawn moves the last slot into the gap, so slots are always dense.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    model: Model,
+    layout: PaletteLayout,
+    owners: Vec<Handle<Instance>>,
+    players: Vec<Option<Player>>,
+    transforms: Vec<Affine3A>,
+    visible: Vec<bool>,
+    /// `slots * nodes` each.
+    translations: Vec<Vec3>,
+    rotations: Vec<Quat>,
+    scales: Vec<Vec3>,
+    world: Vec<Affine3A>,
+    /// `slots * weight_count`.
+    weights: Vec<f32>,
+    /// `slots * layout.len()`.
+    palette: Vec<JointMatrix>,
+}
+
+impl Batch {
+    pub(crate) fn new(model: &Model) -> Self {
+        Self {
+            model: model.clone(),
+            layout: PaletteLayout::new(model),
+            owners: Vec::new(),
+            players: Vec::new(),
+            transforms: Vec::new(),
+            visible: Vec::new(),
+            translations: Vec::new(),
+            rotations: Vec::new(),
+            scales: Vec::new(),
+            world: Vec::new(),
+            weights: Vec::new(),
+            palette: Vec::new(),
+        }
+    }
+
+    /// Adds an instance in the rest pose with an identity palette (the bind pose) and returns its slot.
+    pub(crate) fn push(&mut self, owner: Handle<Instance>) -> u32 {
+        let slot = self.owners.len();
+        let nodes = self.model.skeleton().len();
+        self.owners.push(owner);
+        self.players.push(None);
+        self.transforms.push(Affine3A::IDENTITY);
+        self.visible.push(true);
+        self.translations.resize((slot + 1) * nodes, Vec3::ZERO);
+        self.rotations.resize((slot + 1) * nodes, Quat::IDENTITY);
+        self.scales.resize((slot + 1) * nodes, Vec3::ONE);
+        self.world.resize((slot + 1) * nodes, Affine3A::IDENTITY);
+        self.weights.resize((slot + 1) * self.model.weight_count(), 0.0);
+        self.palette.resize((slot + 1) * self.layout.len(), JointMatrix::IDENTITY);
+        let model = self.model.clone();
+        set_rest(&model, &mut self.pose(slot));
+        slot as u32
+    }
+
+    /// Removes a slot; returns the owner of the slot that moved into its place.
+    pub(crate) fn swap_remove(&mut self, slot: u32) -> Option<Handle<Instance>> {
+        let (slot, nodes) = (slot as usize, self.model.skeleton().len());
+        self.owners.swap_remove(slot);
+        self.players.swap_remove(slot);
+        self.transforms.swap_remove(slot);
+        self.visible.swap_remove(slot);
+        swap_remove_rows(&mut self.translations, slot, nodes);
+        swap_remove_rows(&mut self.rotations, slot, nodes);
+        swap_remove_rows(&mut self.scales, slot, nodes);
+        swap_remove_rows(&mut self.world, slot, nodes);
+        swap_remove_rows(&mut self.weights, slot, self.model.weight_count());
+        swap_remove_rows(&mut self.palette, slot, self.layout.len());
+        self.owners.get(slot).copied()
+    }
+
+    pub(crate) fn model(&self) -> &Model {
+        &self.model
+    }
+
+    pub(crate) fn layout(&self) -> &PaletteLayout {
+        &self.layout
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.owners.len()
+    }
+
+    pub(crate) fn owners(&self) -> &[Handle<Instance>] {
+        &self.owners
+    }
+
+    pub(crate) fn player_mut(&mut self, slot: u32) -> &mut Option<Player> {
+        &mut self.players[slot as usize]
+    }
+
+    pub(crate) fn player(&self, slot: u32) -> Option<&Player> {
+        self.players[slot as usize].as_ref()
+    }
+
+    pub(crate) fn transform_mut(&mut self, slot: u32) -> &mut Affine3A {
+        &mut self.transforms[slot as usize]
+    }
+
+    pub(crate) fn transform(&self, slot: u32) -> Affine3A {
+        self.transforms[slot as usize]
+    }
+
+    pub(crate) fn visible_mut(&mut self, slot: u32) -> &mut bool {
+        &mut self.visible[slot as usize]
+    }
+
+    pub(crate) fn visible(&self, slot: u32) -> bool {
+        self.visible[slot as usize]
+    }
+
+    pub(crate) fn world(&self, slot: u32) -> &[Affine3A] {
+        rows(&self.world, slot as usize, self.model.skeleton().len())
+    }
+
+    pub(crate) fn weights(&self, slot: u32) -> &[f32] {
+        rows(&self.weights, slot as usize, self.model.weight_count())
+    }
+
+    /// Of all slots, one after another.
+    pub(crate) fn palettes(&self) -> &[JointMatrix] {
+        &self.palette
+    }
+
+    pub(crate) fn advance(&mut self, seconds: f64) {
+        self.players.iter_mut().flatten().for_each(|player| player.advance(seconds));
+    }
+
+    /// Runs all stages for every instance. Allocates nothing.
+    pub(crate) fn evaluate(&mut self) {
+        for slot in 0..self.len() {
+            for stage in Stage::ORDER {
+                self.run(stage, slot);
+            }
+        }
+    }
+
+    fn run(&mut self, stage: Stage, slot: usize) {
+        let nodes = self.model.skeleton().len();
+        let pose = &mut PoseMut {
+            translations: rows_mut(&mut self.translations, slot, nodes),
+            rotations: rows_mut(&mut self.rotations, slot, nodes),
+            scales: rows_mut(&mut self.scales, slot, nodes),
+            weights: rows_mut(&mut self.weights, slot, self.model.weight_count()),
+        };
+        let world = rows_mut(&mut self.world, slot, nodes);
+        match stage {
+            Stage::Rest => set_rest(&self.model, pose),
+            Stage::Channels => {
+                if let Some(player) = &self.players[slot] {
+                    let clip = &self.model.clips()[player.clip() as usize];
+                    set_channels(&self.model, clip, player.time() as f32, pose);
+                }
+            }
+            Stage::Hierarchy => set_world(self.model.skeleton(), pose, world),
+            Stage::Palette => {
+                let palette = rows_mut(&mut self.palette, slot, self.layout.len());
+                set_palette(&self.model, &self.layout, world, palette);
+            }
+            Stage::Overrides | Stage::Blend | Stage::Modifiers | Stage::WorldPoses | Stage::Visibility => {}
+        }
+    }
+
+    fn pose(&mut self, slot: usize) -> PoseMut<'_> {
+        let nodes = self.model.skeleton().len();
+        PoseMut {
+            translations: rows_mut(&mut self.translations, slot, nodes),
+            rotations: rows_mut(&mut self.rotations, slot, nodes),
+            scales: rows_mut(&mut self.scales, slot, nodes),
+            weights: rows_mut(&mut self.weights, slot, self.model.weight_count()),
+        }
+    }
+}
+
+fn rows<T>(list: &[T], slot: usize, width: usize) -> &[T] {
+    &list[slot * width..(slot + 1) * width]
+}
+
+fn rows_mut<T>(list: &mut [T], slot: usize, width: usize) -> &mut [T] {
+    &mut list[slot * width..(slot + 1) * width]
+}
+
+/// Moves the last row of `width` values into row `slot` and shortens the list.
+fn swap_remove_rows<T: Copy>(list: &mut Vec<T>, slot: usize, width: usize) {
+    let last = list.len() - width;
+    list.copy_within(last.., slot * width);
+    list.truncate(last);
+}

@@ -1,0 +1,95 @@
+use std::ops::Range;
+
+use glam::Affine3A;
+
+pub use super::joint_matrix::JointMatrix;
+use crate::model::{Model, Part};
+
+impl From<Affine3A> for JointMatrix {
+    fn from(m: Affine3A) -> Self {
+        let (x, y, z, t) = (m.x_axis, m.y_axis, m.z_axis, m.translation);
+        Self { x: [x.x, y.x, z.x, t.x], y: [x.y, y.y, z.y, t.y], z: [x.z, y.z, z.z, t.z] }
+    }
+}
+
+/// Which rows of an instance's palette belong to what: a range per skin that is shown, one per rigid part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PaletteLayout {
+    sources: Vec<(Source, Range<usize>)>,
+    /// First row of each shown part.
+    parts: Vec<u32>,
+    len: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Source {
+    Skin(u32),
+    Node(u32),
+}
+
+impl PaletteLayout {
+    /// Parts of one skin share one range. A part without a skin rides on its node: every joint its
+    /// vertices may name is the node's matrix.
+    #[must_use]
+    pub fn new(model: &Model) -> Self {
+        let mut layout = Self { sources: Vec::new(), parts: Vec::new(), len: 0 };
+        for &index in model.shown_parts() {
+            let part = &model.parts()[index as usize];
+            let (source, rows) = match part.skin {
+                Some(skin) => (Source::Skin(skin), model.skins()[skin as usize].joints().len()),
+                None => (Source::Node(part.node), joints_named(model, part)),
+            };
+            let known = layout.sources.iter().find(|(s, _)| *s == source).map(|(_, range)| range.start);
+            let start = known.unwrap_or_else(|| {
+                let start = layout.len;
+                layout.sources.push((source, start..start + rows));
+                layout.len += rows;
+                start
+            });
+            layout.parts.push(start as u32);
+        }
+        layout
+    }
+
+    /// Rows of one instance.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether nothing is shown.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// First row of each of [`Model::shown_parts`].
+    #[must_use]
+    pub fn parts(&self) -> &[u32] {
+        &self.parts
+    }
+}
+
+fn joints_named(model: &Model, part: &Part) -> usize {
+    let primitives = model.meshes()[part.mesh as usize].primitives();
+    let joints = primitives.iter().filter_map(|p| p.influences()).flat_map(|i| i.joints());
+    joints.max().map_or(1, |most| most as usize + 1)
+}
+
+/// Stage `palette`: `palette[i] = joint_world[i] · inverse_bind[i]`, both relative to the instance's
+/// root. `world` has a matrix per node, `palette` [`PaletteLayout::len`] rows. Nothing is inverted, so a
+/// joint scaled to zero gives a finite palette.
+pub fn set_palette(model: &Model, layout: &PaletteLayout, world: &[Affine3A], palette: &mut [JointMatrix]) {
+    for (source, range) in &layout.sources {
+        let rows = &mut palette[range.clone()];
+        match source {
+            Source::Node(node) => rows.fill(world[*node as usize].into()),
+            Source::Skin(skin) => {
+                let skin = &model.skins()[*skin as usize];
+                for ((row, &node), inverse) in rows.iter_mut().zip(skin.joints()).zip(skin.inverse_binds()) {
+                    *row = (world[node as usize] * *inverse).into();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Twin of wgsl/source.wgsl.
+
+use glam::{Vec3, Vec4};
+
+use crate::deform::{
+    codec::{oct_decode, oct_sign, unpack_unorm},
+    source::{Precision, Streams},
+};
+
+#[derive(Clone, Copy)]
+pub(super) struct Vertex {
+    pub(super) position: Vec3,
+    pub(super) normal: Vec3,
+    pub(super) tangent: Vec3,
+    pub(super) handedness: f32,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Four {
+    pub(super) joints: [u32; 4],
+    pub(super) weights: [f32; 4],
+}
+
+pub(super) fn load_vertex(streams: &Streams, precision: Precision, at: u32) -> Vertex {
+    let at = at as usize;
+    match precision {
+        Precision::Exact => {
+            let a0 = floats(streams.a[at]);
+            let a1 = floats(streams.a[at + 1]);
+            let b0 = floats(streams.b[at]);
+            Vertex {
+                position: a0.truncate(),
+                normal: Vec3::new(a0.w, a1.x, a1.y),
+                tangent: Vec3::new(a1.z, a1.w, b0.x),
+                handedness: b0.y,
+            }
+        }
+        Precision::Packed => {
+            let (a, b) = (streams.a[at], streams.b[at]);
+            Vertex {
+                position: floats(a).truncate(),
+                normal: oct_decode(a[3]),
+                tangent: oct_decode(b[0]),
+                handedness: oct_sign(b[0]),
+            }
+        }
+    }
+}
+
+pub(super) fn load_four(streams: &Streams, precision: Precision, at: u32) -> Four {
+    let b = streams.b[at as usize];
+    match precision {
+        Precision::Exact => {
+            Four { joints: joints_4x8(b[2]), weights: floats(streams.b[at as usize + 1]).to_array() }
+        }
+        Precision::Packed => Four { joints: joints_4x8(b[1]), weights: unpack_unorm([b[2], b[3]]) },
+    }
+}
+
+pub(super) fn load_next_four(streams: &Streams, precision: Precision, start: u32, i: u32) -> Four {
+    match precision {
+        Precision::Exact => {
+            let at = (start + i * 2) as usize;
+            let weights = floats(streams.extra[at + 1]).to_array();
+            Four { joints: joints_4x8(streams.extra[at][0]), weights }
+        }
+        Precision::Packed => {
+            let word = streams.extra[(start + i) as usize];
+            Four { joints: joints_4x8(word[0]), weights: unpack_unorm([word[1], word[2]]) }
+        }
+    }
+}
+
+/// Start and length of a row of any number of influences.
+pub(super) fn load_row(streams: &Streams, precision: Precision, at: u32) -> [u32; 2] {
+    let b = streams.b[at as usize];
+    match precision {
+        Precision::Exact => [b[2], b[3]],
+        Precision::Packed => [b[1], b[2]],
+    }
+}
+
+pub(super) fn floats(words: [u32; 4]) -> Vec4 {
+    Vec4::from_array(words.map(f32::from_bits))
+}
+
+fn joints_4x8(word: u32) -> [u32; 4] {
+    word.to_le_bytes().map(u32::from)
+}

@@ -1,0 +1,53 @@
+use crate::animate::AnimateError;
+
+/// Why deformation was refused.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeformError {
+    /// A handle or clip that does not exist.
+    #[error(transparent)]
+    Animate(#[from] AnimateError),
+    /// Packed weights hold 0..=1.
+    #[error("a vertex has weight {weight}; packed streams hold 0 to 1, use Precision::Exact for this model")]
+    WeightAboveOne {
+        /// The weight.
+        weight: f32,
+    },
+    /// 32-bit offsets reach no further.
+    #[error("a source stream would hold {units} units; 32-bit offsets reach 4294967295")]
+    StreamTooLong {
+        /// Units it would hold.
+        units: usize,
+    },
+    /// A buffer would pass one of the device's limits.
+    #[error(
+        "the {what} need {bytes} bytes, but the device allows {limit} ({name}); request a higher limit or split the scene over two deformers"
+    )]
+    OverLimit {
+        /// Which buffer.
+        what: &'static str,
+        /// Bytes needed.
+        bytes: u64,
+        /// Bytes allowed.
+        limit: u64,
+        /// The limit's name in `wgpu::Limits`.
+        name: &'static str,
+    },
+    /// The model shows no such part.
+    #[error("the model shows {parts} parts, there is no part {part}")]
+    UnknownPart {
+        /// What was asked for.
+        part: usize,
+        /// Parts shown.
+        parts: usize,
+    },
+    /// Instances were spawned or removed after the vertices were laid out.
+    #[error("instances changed since the last record; record again before reading vertices")]
+    NotRecorded,
+    /// Instances or models changed after `declare`.
+    #[error("models or instances changed since the graph was declared; declare and compile it again")]
+    StaleDeclaration,
+    /// Staging memory could not be mapped: the device is lost.
+    #[error("upload memory could not be mapped; the device was lost, call rebuild with a new one")]
+    Upload,
+}

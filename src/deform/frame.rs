@@ -1,0 +1,187 @@
+use super::{
+    DeformError,
+    cast::{Cast, PartPrimitive, Source, SourcePart},
+    layout::{ActiveTarget, HEADERS, MorphHeader, NO_OUTPUT, VARIANTS, VariantHeader, WorkItem},
+    variant::Variant,
+};
+use crate::animate::{InstanceId, ModelId};
+
+/// Where one part's vertices go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PartOutput {
+    /// First vertex in output A, in `vec4`s; [`NO_OUTPUT`] when nobody reads the part.
+    pub(crate) a: u32,
+    /// First word in output B; [`NO_OUTPUT`] when nobody reads it.
+    pub(crate) b: u32,
+}
+
+/// One instance to deform, and where its parts' outputs start in the list beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Job {
+    pub(crate) instance: InstanceId,
+    pub(crate) outputs: usize,
+}
+
+/// The block of work items and active morph targets that the kernel reads, built anew every frame
+/// without allocating once it has reached its size.
+#[derive(Debug, Default)]
+pub(crate) struct FrameBlock {
+    words: Vec<[u32; 4]>,
+    counts: [u32; VARIANTS],
+    /// First palette row of each model's instances.
+    palettes: Vec<(ModelId, u32)>,
+}
+
+impl FrameBlock {
+    /// Items of visible instances, grouped by kernel variant: headers, items, then morph blocks.
+    pub(crate) fn build(
+        &mut self,
+        cast: &Cast,
+        jobs: &[Job],
+        outputs: &[PartOutput],
+    ) -> Result<(), DeformError> {
+        self.find_palettes(cast);
+        self.count(cast, jobs, outputs)?;
+        let mut next = self.write_headers();
+        for job in jobs {
+            if !cast.animator.visible(job.instance)? {
+                continue;
+            }
+            let source = cast.source_of(job.instance)?;
+            let palette = self.palette_of(cast, job.instance)?;
+            let weights = cast.animator.weights(job.instance)?;
+            for (part, output) in source.parts.iter().zip(&outputs[job.outputs..]) {
+                if output.a == NO_OUTPUT {
+                    continue;
+                }
+                let weights = &weights[source.model.weight_range(part.part)];
+                for primitive in &part.primitives {
+                    let morph = self.push_morph(source, primitive, weights);
+                    let place = Placed { source, part, primitive, palette, morph, output: *output };
+                    self.write_items(&place, &mut next);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The block, as the kernel's binding 5.
+    pub(crate) fn words(&self) -> &[[u32; 4]] {
+        &self.words
+    }
+
+    /// Work items of each variant.
+    pub(crate) fn counts(&self) -> &[u32; VARIANTS] {
+        &self.counts
+    }
+
+    /// Most `vec4`s a block for these jobs can take: every instance visible, every target active.
+    pub(crate) fn capacity(cast: &Cast, jobs: &[Job]) -> Result<usize, DeformError> {
+        let mut most = HEADERS;
+        for job in jobs {
+            for part in &cast.source_of(job.instance)?.parts {
+                most += 2 * part.items.iter().sum::<u32>() as usize;
+                most += part.primitives.iter().map(|p| 1 + p.packed.targets.len()).sum::<usize>();
+            }
+        }
+        Ok(most)
+    }
+
+    fn find_palettes(&mut self, cast: &Cast) {
+        self.palettes.clear();
+        let mut row = 0;
+        for (id, rows) in cast.animator.models().zip(cast.animator.palettes()) {
+            self.palettes.push((id, row));
+            row += rows.len() as u32;
+        }
+    }
+
+    fn palette_of(&self, cast: &Cast, instance: InstanceId) -> Result<u32, DeformError> {
+        let model = cast.animator.model_of(instance)?;
+        let first = self.palettes.iter().find(|(id, _)| *id == model).map_or(0, |(_, row)| *row);
+        let rows = cast.animator.palette_layout(model)?.len() as u32;
+        Ok(first + cast.animator.slot(instance)? * rows)
+    }
+
+    fn count(&mut self, cast: &Cast, jobs: &[Job], outputs: &[PartOutput]) -> Result<(), DeformError> {
+        self.counts = [0; VARIANTS];
+        for job in jobs {
+            if !cast.animator.visible(job.instance)? {
+                continue;
+            }
+            let source = cast.source_of(job.instance)?;
+            for (part, output) in source.parts.iter().zip(&outputs[job.outputs..]) {
+                if output.a != NO_OUTPUT {
+                    self.counts.iter_mut().zip(part.items).for_each(|(sum, items)| *sum += items);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes room for headers and items; returns where each variant's first item goes.
+    fn write_headers(&mut self) -> [u32; VARIANTS] {
+        let items: u32 = self.counts.iter().sum();
+        self.words.clear();
+        self.words.resize(HEADERS + items as usize * 2, [0; 4]);
+        let mut first = HEADERS as u32;
+        let mut next = [0; VARIANTS];
+        for ((header, &count), next) in self.words.iter_mut().zip(&self.counts).zip(&mut next) {
+            *header = bytemuck::cast(VariantHeader { first, count, pad: [0; 2] });
+            *next = first;
+            first += count * 2;
+        }
+        next
+    }
+
+    /// Lists the active targets behind the items; returns where, or 0 when none is.
+    fn push_morph(&mut self, source: &Source, primitive: &PartPrimitive, weights: &[f32]) -> u32 {
+        let active = weights.iter().filter(|w| **w != 0.0).count() as u32;
+        if active == 0 || primitive.packed.targets.is_empty() {
+            return 0;
+        }
+        let at = self.words.len() as u32;
+        let first = source.vertices + primitive.packed.source;
+        self.words.push(bytemuck::cast(MorphHeader { count: active, source: first, pad: [0; 2] }));
+        for (target, &weight) in primitive.packed.targets.iter().zip(weights).filter(|(_, w)| **w != 0.0) {
+            let (blocks, deltas) = (source.tables + target.blocks, source.tables + target.deltas);
+            self.words.push(bytemuck::cast(ActiveTarget { blocks, deltas, weight, flags: target.flags }));
+        }
+        at
+    }
+
+    fn write_items(&mut self, place: &Placed<'_>, next: &mut [u32; VARIANTS]) {
+        let Placed { source, part, primitive, palette, morph, output } = *place;
+        let precision = source.precision;
+        let has_targets = !primitive.packed.targets.is_empty();
+        for chunk in &primitive.packed.chunks {
+            let variant = Variant { class: chunk.class, precision, morph: has_targets }.index();
+            let first = primitive.first + chunk.first;
+            let item = WorkItem {
+                source: source.vertices + primitive.packed.source + chunk.first * precision.stride(),
+                counts: chunk.count | chunk.joint_count << 16,
+                palette: palette + part.palette,
+                joint_list: source.tables + chunk.joint_list,
+                out_a: output.a + first,
+                out_b: if output.b == NO_OUTPUT { NO_OUTPUT } else { output.b + first * precision.words_b() },
+                morph,
+                extra: source.extra + chunk.extra,
+            };
+            let [a, b]: [[u32; 4]; 2] = bytemuck::cast(item);
+            let at = next[variant] as usize;
+            self.words[at] = a;
+            self.words[at + 1] = b;
+            next[variant] += 2;
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Placed<'a> {
+    source: &'a Source,
+    part: &'a SourcePart,
+    primitive: &'a PartPrimitive,
+    palette: u32,
+    morph: u32,
+    output: PartOutput,
+}

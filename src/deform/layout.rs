@@ -1,0 +1,73 @@
+// What the kernel reads, as Rust structs. Also compiled by the build script, which compares every size
+// and offset with the WGSL structs of the same name: no paths into the crate.
+
+/// One chunk of one instance: 32 bytes, two `vec4<u32>` of the frame block.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct WorkItem {
+    /// First vertex in streams A and B, in `vec4`s.
+    pub source: u32,
+    /// Vertices in the low half, listed joints in the high half.
+    pub counts: u32,
+    /// First row of the instance's palette range.
+    pub palette: u32,
+    /// First word of the chunk's joint list in the tables.
+    pub joint_list: u32,
+    /// First vertex in output A, in `vec4`s.
+    pub out_a: u32,
+    /// First word in output B, or [`NO_OUTPUT`].
+    pub out_b: u32,
+    /// The instance's morph block for this primitive in the frame block, in `vec4`s; 0 when none is active.
+    pub morph: u32,
+    /// First `vec4` of the chunk (classes of eight) or the model (class any) in the extra stream.
+    pub extra: u32,
+}
+
+/// Where the items of one kernel variant lie: one `vec4<u32>` at the start of the frame block.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct VariantHeader {
+    /// First item, in `vec4`s from the start of the block.
+    pub first: u32,
+    /// Items.
+    pub count: u32,
+    /// Unused.
+    pub pad: [u32; 2],
+}
+
+/// Start of a morph block: how many targets follow, and where the primitive starts.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct MorphHeader {
+    /// Active targets.
+    pub count: u32,
+    /// The primitive's first vertex in stream A, in `vec4`s.
+    pub source: u32,
+    /// Unused.
+    pub pad: [u32; 2],
+}
+
+/// One active target of a primitive.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct ActiveTarget {
+    /// First word of its (mask, rank) pairs in the tables: one pair per 32 vertices of the primitive.
+    pub blocks: u32,
+    /// First word of its deltas in the tables.
+    pub deltas: u32,
+    /// How far it is applied.
+    pub weight: f32,
+    /// [`DELTA_NORMALS`] and [`DELTA_TANGENTS`].
+    pub flags: u32,
+}
+
+/// Output B of this item is not read by anyone.
+pub const NO_OUTPUT: u32 = u32::MAX;
+/// The target's deltas hold normals.
+pub const DELTA_NORMALS: u32 = 1;
+/// The target's deltas hold tangents.
+pub const DELTA_TANGENTS: u32 = 2;
+/// Kernel variants: four influence classes, packed or exact, without or with morphing.
+pub const VARIANTS: usize = 16;
+/// `vec4`s of headers at the start of a frame block.
+pub const HEADERS: usize = VARIANTS;

@@ -1,0 +1,23 @@
+//! Morphing and skinning: the tables the kernel reads, the kernel's twin on the CPU, and the service on
+//! wgpu. wgsl/ and `cpu` hold the same stages under the same names.
+
+mod cast;
+mod codec;
+mod cpu;
+mod cpu_deformer;
+mod error;
+mod frame;
+mod layout;
+mod output;
+mod source;
+mod variant;
+
+pub use cpu_deformer::CpuDeformer;
+pub use error::DeformError;
+pub use layout::{
+    ActiveTarget, DELTA_NORMALS, DELTA_TANGENTS, HEADERS, MorphHeader, NO_OUTPUT, VARIANTS, VariantHeader,
+    WorkItem,
+};
+pub use output::{BYTES_A, BakedPrimitive, DeformedPrimitive, DeformedRange};
+pub use source::Precision;
+pub use variant::Variant;

@@ -1,0 +1,187 @@
+//! Where deformed vertices lie when one pair of buffers holds them all, and how to read them back.
+
+use std::{collections::HashMap, ops::Range};
+
+use glam::{Vec3, Vec4};
+
+use super::{
+    DeformError,
+    cast::Cast,
+    codec::{oct_decode, oct_sign},
+    frame::{Job, PartOutput},
+    source::Precision,
+};
+use crate::{animate::InstanceId, model::Primitive};
+
+/// Bytes a vertex takes in output A.
+pub const BYTES_A: u64 = 16;
+
+/// Every part of every instance, one after another, each at a multiple of 256 bytes in both buffers so
+/// that it can also be bound as storage.
+#[derive(Debug, Default)]
+pub(crate) struct OutputLayout {
+    pub(crate) jobs: Vec<Job>,
+    pub(crate) outputs: Vec<PartOutput>,
+    /// Size of output A in `vec4`s and of output B in words.
+    pub(crate) len_a: u32,
+    pub(crate) len_b: u32,
+    first: HashMap<InstanceId, usize>,
+    revision: Option<u64>,
+}
+
+impl OutputLayout {
+    /// Lays everything out anew when models or instances changed; returns whether it did.
+    pub(crate) fn update(&mut self, cast: &Cast) -> Result<bool, DeformError> {
+        if self.revision == Some(cast.revision()) {
+            return Ok(false);
+        }
+        self.jobs.clear();
+        self.outputs.clear();
+        self.first.clear();
+        (self.len_a, self.len_b) = (0, 0);
+        for instance in cast.animator.instances() {
+            let source = cast.source_of(instance)?;
+            self.first.insert(instance, self.outputs.len());
+            self.jobs.push(Job { instance, outputs: self.outputs.len() });
+            for part in &source.parts {
+                self.outputs.push(PartOutput { a: self.len_a, b: self.len_b });
+                self.len_a = grow(self.len_a, part.vertices, 16)?;
+                self.len_b = grow(self.len_b, part.vertices * source.precision.words_b(), 64)?;
+            }
+        }
+        self.revision = Some(cast.revision());
+        Ok(true)
+    }
+
+    /// Where a shown part's vertices lie.
+    pub(crate) fn find(
+        &self,
+        cast: &Cast,
+        instance: InstanceId,
+        part: usize,
+    ) -> Result<DeformedRange, DeformError> {
+        let source = cast.source_of(instance)?;
+        let parts = source.parts.len();
+        let Some(data) = source.parts.get(part) else {
+            return Err(DeformError::UnknownPart { part, parts });
+        };
+        let first = self.first.get(&instance).filter(|_| self.revision == Some(cast.revision()));
+        let output = self.outputs[*first.ok_or(DeformError::NotRecorded)? + part];
+        let bytes_b = u64::from(source.precision.words_b()) * 4;
+        let (a, b) = (u64::from(output.a) * BYTES_A, u64::from(output.b) * 4);
+        let vertices = u64::from(data.vertices);
+        Ok(DeformedRange {
+            a: a..a + vertices * BYTES_A,
+            b: b..b + vertices * bytes_b,
+            precision: source.precision,
+            first_vertices: data.primitives.iter().map(|p| p.first).collect(),
+        })
+    }
+}
+
+fn grow(len: u32, by: u32, multiple: u32) -> Result<u32, DeformError> {
+    let next = len.checked_add(by).and_then(|n| n.checked_next_multiple_of(multiple));
+    next.ok_or(DeformError::StreamTooLong { units: len as usize + by as usize })
+}
+
+/// Byte ranges of one part in the two outputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeformedRange {
+    /// In output A: 16 bytes a vertex, position f32×3 and the normal as octahedral snorm16×2.
+    pub a: Range<u64>,
+    /// In output B: 4 bytes a vertex (packed) or 32 (exact).
+    pub b: Range<u64>,
+    /// Format of output B.
+    pub precision: Precision,
+    /// First vertex of each primitive inside the ranges; the base vertex to draw it with.
+    pub first_vertices: Vec<u32>,
+}
+
+/// Deformed vertices of one primitive, in the source's vertex order and the instance's space.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DeformedPrimitive {
+    /// Metres.
+    pub positions: Vec<Vec3>,
+    /// Unit length; empty where the source had none.
+    pub normals: Vec<Vec3>,
+    /// xyz unit length, w as in the source; empty where the source had none.
+    pub tangents: Vec<Vec4>,
+}
+
+/// One deformed primitive and where it belongs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BakedPrimitive {
+    /// The node that carries the mesh.
+    pub node: u32,
+    /// Index into the model's meshes.
+    pub mesh: u32,
+    /// Index into the mesh's primitives.
+    pub primitive: usize,
+    /// Whether a skin moved it.
+    pub skinned: bool,
+    /// The vertices, in the source's order.
+    pub vertices: DeformedPrimitive,
+}
+
+/// Every primitive of an instance, in the order of the shown parts. `a` and `b` are both outputs, whole.
+pub(crate) fn bake(
+    cast: &Cast,
+    layout: &OutputLayout,
+    instance: InstanceId,
+    a: &[[u32; 4]],
+    b: &[u32],
+) -> Result<Vec<BakedPrimitive>, DeformError> {
+    let source = cast.source_of(instance)?;
+    let model = &source.model;
+    let mut baked = Vec::new();
+    for (shown, part) in source.parts.iter().enumerate() {
+        let range = layout.find(cast, instance, shown)?;
+        let a = &a[(range.a.start / BYTES_A) as usize..(range.a.end / BYTES_A) as usize];
+        let b = &b[(range.b.start / 4) as usize..(range.b.end / 4) as usize];
+        let part = &model.parts()[part.part as usize];
+        let primitives = model.meshes()[part.mesh as usize].primitives();
+        for (primitive, (data, &first)) in primitives.iter().zip(&range.first_vertices).enumerate() {
+            baked.push(BakedPrimitive {
+                node: part.node,
+                mesh: part.mesh,
+                primitive,
+                skinned: part.skin.is_some(),
+                vertices: read(a, b, range.precision, first, data),
+            });
+        }
+    }
+    Ok(baked)
+}
+
+/// Reads one primitive from a part's bytes of both outputs. `first` is its first vertex in the part.
+/// Normals that were computed because the source had none are left out.
+fn read(
+    a: &[[u32; 4]],
+    b: &[u32],
+    precision: Precision,
+    first: u32,
+    primitive: &Primitive,
+) -> DeformedPrimitive {
+    let vertex = |v: u32| (first + v) as usize;
+    let order = primitive.deformed_vertices();
+    let position = |v: &u32| Vec4::from_array(a[vertex(*v)].map(f32::from_bits)).truncate();
+    let exact = |v: u32, from: usize| {
+        let words = &b[vertex(v) * 8 + from..];
+        Vec3::new(f32::from_bits(words[0]), f32::from_bits(words[1]), f32::from_bits(words[2]))
+    };
+    let normal = |v: &u32| match precision {
+        Precision::Exact => exact(*v, 0),
+        Precision::Packed => oct_decode(a[vertex(*v)][3]),
+    };
+    let tangent = |v: &u32| match precision {
+        Precision::Exact => exact(*v, 3).extend(f32::from_bits(b[vertex(*v) * 8 + 6])),
+        Precision::Packed => oct_decode(b[vertex(*v)]).extend(oct_sign(b[vertex(*v)])),
+    };
+    let with_normals = !primitive.normals().is_empty() && !primitive.has_flat_normals();
+    let with_tangents = !primitive.tangents().is_empty();
+    DeformedPrimitive {
+        positions: order.iter().map(position).collect(),
+        normals: if with_normals { order.iter().map(normal).collect() } else { Vec::new() },
+        tangents: if with_tangents { order.iter().map(tangent).collect() } else { Vec::new() },
+    }
+}

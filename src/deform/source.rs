@@ -1,0 +1,234 @@
+//! Packing of a model's vertices into the kernel's streams. Twin of wgsl/source.wgsl on the writing side.
+
+use glam::{Vec3, Vec4};
+
+use super::{
+    DeformError,
+    codec::{oct_encode, oct_encode_signed, unorm16},
+    layout::{DELTA_NORMALS, DELTA_TANGENTS},
+};
+use crate::model::{Chunk, Influence, InfluenceClass, MorphTarget, Primitive};
+
+/// How exactly vertices are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Precision {
+    /// 32 bytes in, 20 bytes out: positions f32, normals and tangents octahedral 2×16 bit (within 1e-4
+    /// rad), weights 16 bit.
+    #[default]
+    Packed,
+    /// 64 bytes in, 48 bytes out: everything f32.
+    Exact,
+}
+
+impl Precision {
+    /// `vec4`s a vertex takes in each source stream.
+    pub(crate) fn stride(self) -> u32 {
+        match self {
+            Self::Packed => 1,
+            Self::Exact => 2,
+        }
+    }
+
+    /// Words a vertex takes in output stream B.
+    #[must_use]
+    pub fn words_b(self) -> u32 {
+        match self {
+            Self::Packed => 1,
+            Self::Exact => 8,
+        }
+    }
+}
+
+/// The four source streams; the kernel's bindings 0 to 3.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Streams {
+    pub(crate) a: Vec<[u32; 4]>,
+    pub(crate) b: Vec<[u32; 4]>,
+    pub(crate) extra: Vec<[u32; 4]>,
+    pub(crate) tables: Vec<u32>,
+}
+
+/// Where one chunk lies in the streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PackedChunk {
+    pub(crate) class: InfluenceClass,
+    /// First vertex in the primitive.
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+    pub(crate) joint_list: u32,
+    pub(crate) joint_count: u32,
+    pub(crate) extra: u32,
+}
+
+/// Where one morph target lies in the tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PackedTarget {
+    pub(crate) blocks: u32,
+    pub(crate) deltas: u32,
+    pub(crate) flags: u32,
+}
+
+/// Where one primitive lies in the streams, relative to the model's own start in each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PackedPrimitive {
+    /// First vertex in streams A and B, in `vec4`s.
+    pub(crate) source: u32,
+    pub(crate) vertices: u32,
+    pub(crate) chunks: Vec<PackedChunk>,
+    pub(crate) targets: Vec<PackedTarget>,
+}
+
+impl Streams {
+    /// Appends a primitive. Fails where a value cannot be held: weights above 1 in packed streams,
+    /// more than 2³² units in a stream.
+    pub(crate) fn push(
+        &mut self,
+        primitive: &Primitive,
+        precision: Precision,
+    ) -> Result<PackedPrimitive, DeformError> {
+        let source = unit(self.a.len())?;
+        self.a.reserve(primitive.vertex_count() * precision.stride() as usize);
+        self.b.reserve(primitive.vertex_count() * precision.stride() as usize);
+        let mut chunks = Vec::with_capacity(primitive.chunks().len());
+        for chunk in primitive.chunks() {
+            chunks.push(self.push_chunk(primitive, chunk, precision)?);
+        }
+        let vertices = primitive.vertex_count();
+        let targets = primitive.targets().iter().map(|target| self.push_target(target, vertices));
+        let targets = targets.collect::<Result<_, _>>()?;
+        Ok(PackedPrimitive { source, vertices: vertices as u32, chunks, targets })
+    }
+
+    fn push_chunk(
+        &mut self,
+        primitive: &Primitive,
+        chunk: &Chunk,
+        precision: Precision,
+    ) -> Result<PackedChunk, DeformError> {
+        let joint_list = unit(self.tables.len())?;
+        self.tables.extend_from_slice(&chunk.joints);
+        // Rows of any length are reached from the start of the stream.
+        let extra = if chunk.class == InfluenceClass::Any { 0 } else { unit(self.extra.len())? };
+        for vertex in chunk.first..chunk.first + chunk.count {
+            self.push_vertex(primitive, chunk, vertex as usize, precision)?;
+        }
+        let (class, first, count) = (chunk.class, chunk.first, chunk.count);
+        Ok(PackedChunk { class, first, count, joint_list, joint_count: chunk.joints.len() as u32, extra })
+    }
+
+    fn push_vertex(
+        &mut self,
+        primitive: &Primitive,
+        chunk: &Chunk,
+        vertex: usize,
+        precision: Precision,
+    ) -> Result<(), DeformError> {
+        let position = primitive.positions()[vertex].to_array().map(f32::to_bits);
+        let normal = primitive.normals().get(vertex).copied().unwrap_or(Vec3::ZERO);
+        let tangent = primitive.tangents().get(vertex).copied().unwrap_or(Vec4::W);
+        let whole = [Influence { joint: 0, weight: 1.0 }];
+        let row = primitive.influences().map_or(&whole[..], |i| i.row(vertex));
+        let (joints, length, weights) = if chunk.class == InfluenceClass::Any {
+            (self.push_row(row)?, row.len() as u32, [0.0; 4])
+        } else {
+            let (joints, weights) = four(row, chunk);
+            (joints, 0, weights)
+        };
+        let eight = chunk.class == InfluenceClass::Eight;
+        let (next_joints, next_weights) = if eight { four(&row[4..], chunk) } else { (0, [0.0; 4]) };
+        let [x, y, z] = position;
+        match precision {
+            Precision::Exact => {
+                let [nx, ny, nz] = normal.to_array().map(f32::to_bits);
+                let [tx, ty, tz, tw] = tangent.to_array().map(f32::to_bits);
+                self.a.extend([[x, y, z, nx], [ny, nz, tx, ty]]);
+                self.b.extend([[tz, tw, joints, length], weights.map(f32::to_bits)]);
+                if eight {
+                    self.extra.extend([[next_joints, 0, 0, 0], next_weights.map(f32::to_bits)]);
+                }
+            }
+            Precision::Packed => {
+                if let Some(weight) = weights.iter().chain(&next_weights).find(|w| **w > 1.0) {
+                    return Err(DeformError::WeightAboveOne { weight: *weight });
+                }
+                let [w0, w1] = unorm16(weights);
+                let tangent = oct_encode_signed(tangent.truncate(), tangent.w);
+                self.a.push([x, y, z, oct_encode(normal)]);
+                match chunk.class {
+                    InfluenceClass::Any => self.b.push([tangent, joints, length, 0]),
+                    _ => self.b.push([tangent, joints, w0, w1]),
+                }
+                if eight {
+                    let [w0, w1] = unorm16(next_weights);
+                    self.extra.push([next_joints, w0, w1, 0]);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A row of any length: (joint, weight) pairs, two to a `vec4`. Returns its start.
+    fn push_row(&mut self, row: &[Influence]) -> Result<u32, DeformError> {
+        let start = unit(self.extra.len())?;
+        for pair in row.chunks(2) {
+            let second = pair.get(1).map_or([0, 0], |i| [i.joint, i.weight.to_bits()]);
+            self.extra.push([pair[0].joint, pair[0].weight.to_bits(), second[0], second[1]]);
+        }
+        Ok(start)
+    }
+
+    /// (mask, rank) pairs for every 32 vertices, then the deltas.
+    fn push_target(&mut self, target: &MorphTarget, vertices: usize) -> Result<PackedTarget, DeformError> {
+        let blocks = unit(self.tables.len())?;
+        let start = self.tables.len();
+        self.tables.resize(start + vertices.div_ceil(32) * 2, 0);
+        for &vertex in target.vertices() {
+            self.tables[start + (vertex as usize / 32) * 2] |= 1 << (vertex % 32);
+        }
+        let mut rank = 0;
+        for pair in self.tables[start..].chunks_exact_mut(2) {
+            pair[1] = rank;
+            rank += pair[0].count_ones();
+        }
+        let deltas = unit(self.tables.len())?;
+        let (normals, tangents) = (!target.normals().is_empty(), !target.tangents().is_empty());
+        for i in 0..target.vertices().len() {
+            let delta = target.delta(i);
+            let mut push = |v: Vec3| self.tables.extend(v.to_array().map(f32::to_bits));
+            push(delta.position);
+            if normals {
+                push(delta.normal);
+            }
+            if tangents {
+                push(delta.tangent);
+            }
+        }
+        let flags = if normals { DELTA_NORMALS } else { 0 } | if tangents { DELTA_TANGENTS } else { 0 };
+        Ok(PackedTarget { blocks, deltas, flags })
+    }
+
+    /// Bytes of the four streams, in the order of their bindings.
+    pub(crate) fn bytes(&self) -> [&[u8]; 4] {
+        [
+            bytemuck::cast_slice(&self.a),
+            bytemuck::cast_slice(&self.b),
+            bytemuck::cast_slice(&self.extra),
+            bytemuck::cast_slice(&self.tables),
+        ]
+    }
+}
+
+fn unit(len: usize) -> Result<u32, DeformError> {
+    u32::try_from(len).map_err(|_| DeformError::StreamTooLong { units: len })
+}
+
+/// Up to four influences: joints as places in the chunk's list, 8 bits each.
+fn four(row: &[Influence], chunk: &Chunk) -> (u32, [f32; 4]) {
+    let (mut joints, mut weights) = (0, [0.0; 4]);
+    for (i, influence) in row.iter().take(4).enumerate() {
+        let place = chunk.joints.binary_search(&influence.joint).unwrap_or(0) as u32;
+        joints |= place << (8 * i);
+        weights[i] = influence.weight;
+    }
+    (joints, weights)
+}

@@ -1,0 +1,47 @@
+use super::source::Precision;
+use crate::model::InfluenceClass;
+
+/// One compiled form of the deform kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// How many influences.
+    pub class: InfluenceClass,
+    /// How vertices are kept.
+    pub precision: Precision,
+    /// Whether morph targets are applied.
+    pub morph: bool,
+}
+
+impl Variant {
+    /// Place in the shader table and in a frame block's headers.
+    #[must_use]
+    pub fn index(self) -> usize {
+        let class = match self.class {
+            InfluenceClass::One => 0,
+            InfluenceClass::Four => 1,
+            InfluenceClass::Eight => 2,
+            InfluenceClass::Any => 3,
+        };
+        class * 4 + usize::from(self.precision == Precision::Exact) * 2 + usize::from(self.morph)
+    }
+
+    /// The inverse of [`Variant::index`], modulo 16.
+    #[must_use]
+    pub fn from_index(index: usize) -> Self {
+        let class = [InfluenceClass::One, InfluenceClass::Four, InfluenceClass::Eight, InfluenceClass::Any];
+        let precision = if index & 2 != 0 { Precision::Exact } else { Precision::Packed };
+        Self { class: class[(index / 4) % 4], precision, morph: index & 1 != 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_index_names_one_variant() {
+        for index in 0..16 {
+            assert_eq!(Variant::from_index(index).index(), index);
+        }
+    }
+}

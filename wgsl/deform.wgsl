@@ -1,0 +1,58 @@
+// Morph, then skin, every vertex of every chunk of one kernel variant: one dispatch for all instances of
+// all meshes. A workgroup takes one work item; the grid is folded, so any number of items fits.
+import package::bindings::{frame, palette, tables};
+import package::blend::{blend, joints};
+import package::layout::{VariantHeader, WorkItem};
+import package::morph::morph_vertex;
+import package::output::{store_a, store_b};
+import package::skin::skin_vertex;
+import package::source::{load_vertex, STRIDE};
+
+// This variant's place in the frame block's headers.
+const VARIANT: u32 = 0u;
+const WORKGROUP: u32 = 128u;
+
+fn variant_header() -> VariantHeader {
+    let word = frame[VARIANT];
+    return VariantHeader(word.x, word.y, word.zw);
+}
+
+fn work_item(at: u32) -> WorkItem {
+    let a = frame[at];
+    let b = frame[at + 1u];
+    return WorkItem(a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w);
+}
+
+@compute @workgroup_size(128)
+fn deform(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let header = variant_header();
+    let index = group.x + group.y * groups.x;
+    if index >= header.count {
+        return;
+    }
+    let item = work_item(header.first + index * 2u);
+    let vertices = item.counts & 0xffffu;
+    let listed = item.counts >> 16u;
+
+    for (var j = lane; j < listed; j += WORKGROUP) {
+        joints[j] = palette[item.palette + tables[item.joint_list + j]];
+    }
+    workgroupBarrier();
+
+    for (var i = lane; i < vertices; i += WORKGROUP) {
+        let at = item.source + i * STRIDE;
+        var vertex = load_vertex(at);
+        @if(morph) {
+            if item.morph != 0u {
+                vertex = morph_vertex(vertex, item.morph, at);
+            }
+        }
+        let skinned = skin_vertex(blend(at, i, item.palette, item.extra), vertex);
+        store_a(item.out_a + i, skinned);
+        store_b(item.out_b, i, skinned);
+    }
+}

@@ -1,0 +1,79 @@
+// The two source streams, and the third for more influences.
+//
+// packed, one vec4 each:  A = position f32x3, normal oct      B = tangent oct, joints or row, weights 4x unorm16
+// exact, two vec4 each:   A = position, normal.x | normal.yz, tangent.xy
+//                         B = tangent.z, handedness, joints or row, row length | weights f32x4
+// extra (eight):  packed  joints 4x8, weights 4x unorm16, 0   exact  joints 4x8, 0, 0, 0 | weights f32x4
+// extra (any):    rows of (joint, weight f32), two to a vec4
+import package::bindings::{source_a, source_b, extra};
+import package::codec::{oct_decode, oct_sign};
+
+struct Vertex {
+    position: vec3<f32>,
+    normal: vec3<f32>,
+    tangent: vec3<f32>,
+    handedness: f32,
+}
+
+struct Four {
+    joints: vec4<u32>,
+    weights: vec4<f32>,
+}
+
+// vec4s a vertex takes in streams A and B.
+@if(exact) const STRIDE: u32 = 2u;
+@if(!exact) const STRIDE: u32 = 1u;
+
+@if(exact)
+fn load_vertex(at: u32) -> Vertex {
+    let a0 = bitcast<vec4<f32>>(source_a[at]);
+    let a1 = bitcast<vec4<f32>>(source_a[at + 1u]);
+    let b0 = bitcast<vec4<f32>>(source_b[at]);
+    return Vertex(a0.xyz, vec3<f32>(a0.w, a1.x, a1.y), vec3<f32>(a1.z, a1.w, b0.x), b0.y);
+}
+
+@if(!exact)
+fn load_vertex(at: u32) -> Vertex {
+    let a = source_a[at];
+    let b = source_b[at];
+    return Vertex(bitcast<vec3<f32>>(a.xyz), oct_decode(a.w), oct_decode(b.x), oct_sign(b.x));
+}
+
+fn joints_4x8(word: u32) -> vec4<u32> {
+    return vec4<u32>(word & 255u, (word >> 8u) & 255u, (word >> 16u) & 255u, word >> 24u);
+}
+
+@if(exact)
+fn load_four(at: u32) -> Four {
+    return Four(joints_4x8(source_b[at].z), bitcast<vec4<f32>>(source_b[at + 1u]));
+}
+
+@if(!exact)
+fn load_four(at: u32) -> Four {
+    let b = source_b[at];
+    return Four(joints_4x8(b.y), vec4<f32>(unpack2x16unorm(b.z), unpack2x16unorm(b.w)));
+}
+
+// Influences five to eight of vertex `i` of a chunk whose extra stream starts at `start`.
+@if(exact)
+fn load_next_four(start: u32, i: u32) -> Four {
+    let at = start + i * 2u;
+    return Four(joints_4x8(extra[at].x), bitcast<vec4<f32>>(extra[at + 1u]));
+}
+
+@if(!exact)
+fn load_next_four(start: u32, i: u32) -> Four {
+    let word = extra[start + i];
+    return Four(joints_4x8(word.x), vec4<f32>(unpack2x16unorm(word.y), unpack2x16unorm(word.z)));
+}
+
+// Start and length of a row of any number of influences.
+@if(exact)
+fn load_row(at: u32) -> vec2<u32> {
+    return source_b[at].zw;
+}
+
+@if(!exact)
+fn load_row(at: u32) -> vec2<u32> {
+    return source_b[at].yz;
+}
