@@ -1,0 +1,3 @@
+//! Morphing and skinning on the GPU.
+
+pub mod layout;
