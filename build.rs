@@ -10,11 +10,11 @@ use std::process::exit;
 mod shaders {
     pub use super::kinds::*;
 }
-#[path = "src/shaders/kinds.rs"]
-mod kinds;
 #[path = "src/animate/joint_matrix.rs"]
 #[allow(dead_code, reason = "only the layout is of interest here")]
 mod joint_matrix;
+#[path = "src/shaders/kinds.rs"]
+mod kinds;
 #[path = "src/deform/layout.rs"]
 #[allow(dead_code, reason = "only the layouts are of interest here")]
 mod layout;
@@ -36,17 +36,7 @@ fn layouts() -> Vec<(&'static str, &'static str, RustLayout)> {
         (
             "deform",
             "WorkItem",
-            rust_layout!(
-                layout::WorkItem,
-                source,
-                counts,
-                palette,
-                joint_list,
-                out_a,
-                out_b,
-                morph,
-                extra
-            ),
+            rust_layout!(layout::WorkItem, source, counts, palette, joint_list, out_a, out_b, morph, extra),
         ),
         ("deform", "VariantHeader", rust_layout!(layout::VariantHeader, first, count, pad)),
     ]
@@ -54,7 +44,14 @@ fn layouts() -> Vec<(&'static str, &'static str, RustLayout)> {
 
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "how a build script speaks to cargo")]
 fn main() {
-    for watched in ["build.rs", "wgsl", "src/shader", "src/shaders", "src/animate/joint_matrix.rs", "src/deform/layout.rs"] {
+    for watched in [
+        "build.rs",
+        "wgsl",
+        "src/shader",
+        "src/shaders",
+        "src/animate/joint_matrix.rs",
+        "src/deform/layout.rs",
+    ] {
         println!("cargo::rerun-if-changed={watched}");
     }
     if let Err(problem) = build() {

@@ -2,7 +2,7 @@ use super::{
     DeformError,
     cast::Cast,
     cpu,
-    frame::FrameBlock,
+    frame::{FrameBlock, palettes},
     output::{BakedPrimitive, OutputLayout, bake},
     source::{Precision, Streams},
 };
@@ -33,7 +33,9 @@ impl CpuDeformer {
 
     /// Packs a model's vertices.
     pub fn add_model(&mut self, model: &Model, precision: Precision) -> Result<ModelId, DeformError> {
-        self.cast.add_model(model, precision, &mut self.streams)
+        let (id, streams) = self.cast.add_model(model, precision)?;
+        self.streams.append(streams);
+        Ok(id)
     }
 
     /// Forgets a model without instances and frees its vertices.
@@ -64,15 +66,18 @@ impl CpuDeformer {
         &mut self.cast.animator
     }
 
-    /// Deforms every visible instance by the palettes and weights of the last
-    /// [`Animator::evaluate`](crate::Animator::evaluate). Allocates only after models or instances changed.
+    /// Evaluates every instance and deforms the visible ones. Allocates only after models or instances
+    /// changed.
     pub fn run(&mut self) -> Result<(), DeformError> {
+        self.cast.animator.evaluate();
         let _span = tracing::trace_span!("deform", device = "cpu").entered();
         self.layout.update(&self.cast)?;
         self.out_a.resize(self.layout.len_a as usize, [0; 4]);
         self.out_b.resize(self.layout.len_b as usize, 0);
         self.palette.clear();
-        self.cast.animator.palettes().for_each(|rows| self.palette.extend_from_slice(rows));
+        for rows in palettes(&self.cast, &self.layout.jobs) {
+            self.palette.extend_from_slice(rows?);
+        }
         self.frame.build(&self.cast, &self.layout.jobs, &self.layout.outputs)?;
         let frame = self.frame.words();
         cpu::deform(&self.streams, &self.palette, frame, &mut self.out_a, &mut self.out_b);
