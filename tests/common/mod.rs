@@ -3,5 +3,6 @@
 
 #[cfg(feature = "gpu")]
 pub mod gpu;
+pub mod models;
 #[cfg(feature = "gltf")]
 pub mod oracle;
