@@ -2,6 +2,10 @@
 
 pub mod animate;
 pub mod deform;
+#[cfg(feature = "gltf")]
+pub mod export;
+#[cfg(feature = "gltf")]
+pub mod import;
 pub mod model;
 
 pub use animate::{Animator, InstanceId, LoopMode, ModelId, Player};
