@@ -120,7 +120,7 @@ impl Expected {
                 }
                 let normals = self.floats(&expected["normals"], 3);
                 for (want, have) in normals.zip(v.normals.iter().step_by(stride)) {
-                    out.normal = out.normal.max(degrees(want, &have.to_array()));
+                    out.normal = out.normal.max(degrees(&want, &have.to_array()));
                 }
             }
             if !expected["tangents"].is_null() && !v.tangents.is_empty() {
