@@ -18,9 +18,9 @@ mod layout;
 #[path = "src/shader/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "the library's module, used in part")]
 mod shader;
-#[path = "src/shader/tables.rs"]
+#[path = "build/tables.rs"]
 mod tables;
-#[path = "src/shader/variants.rs"]
+#[path = "build/variants.rs"]
 mod variants;
 
 use shader::{RustLayout, Validated};
@@ -33,7 +33,7 @@ fn layouts() -> Vec<(&'static str, &'static str, RustLayout)> {
 
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "how a build script speaks to cargo")]
 fn main() {
-    for watched in ["build.rs", "wgsl", "src/shader", "src/shaders", "src/deform/layout.rs"] {
+    for watched in ["build.rs", "build", "wgsl", "src/shader", "src/shaders", "src/deform/layout.rs"] {
         println!("cargo::rerun-if-changed={watched}");
     }
     if let Err(problem) = build() {

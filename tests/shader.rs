@@ -8,7 +8,7 @@ use sinew::rust_layout;
 use sinew::shader::{self, ShaderError, Source, Validated, compose, flags, validate};
 use sinew::shaders::{self, BindingKind, Dimension, Stage, Stages, TextureSample};
 
-#[path = "../src/shader/variants.rs"]
+#[path = "../build/variants.rs"]
 mod variants;
 
 use variants::Variant;
@@ -211,7 +211,16 @@ fn a_rust_struct_that_differs_is_reported_whole() {
         @fragment fn fragment() -> @location(0) vec4f { return vec4f(light.colour, light.strength); }";
     let shader = validate("lit", text).unwrap();
     let rust = rust_layout!(Light, colour, direction, strength, shape);
-    assert_eq!(message(shader.check_layout("Light", &rust)), "");
+    assert_eq!(
+        message(shader.check_layout("Light", &rust)),
+        "shader `lit`: struct `Light` differs from Rust's `Light`
+  size: 48 in WGSL, 40 in Rust
+  `direction`: offset 16 in WGSL, 12 in Rust
+  `strength`: offset 28 in WGSL, 24 in Rust
+  `strength`: size 4 in WGSL, 8 in Rust
+  `kind`: only in WGSL
+  `shape`: only in Rust"
+    );
 }
 
 #[test]
@@ -258,7 +267,17 @@ fn a_type_error_shows_module_declaration_and_lines() {
         ],
     );
     let text = compose(&root, "main", &[]).unwrap();
-    assert_eq!(message(validate("main", &text)), "");
+    assert_eq!(
+        message(validate("main", &text)),
+        "shader `main` does not validate: the type of `low` is expected to be `f32`, but got `u32`
+  in module `codec`, declaration `decode`
+10 | // module codec
+11 | fn decode(packed: u32) -> u32 {
+12 |     let low: f32 = packed & 255u;
+   |         ^^^ definition of `low`
+13 |     return u32(low);
+14 | }"
+    );
 }
 
 #[test]
@@ -277,7 +296,15 @@ fn sum(v: vec2u) -> u32 {
     return v.x + f32(v.y);
 }
 ";
-    assert_eq!(message(validate("main", text)), "");
+    assert_eq!(message(validate("main", text)), "shader `main` does not validate: Function [0] 'sum' is invalid
+  in module `main`, declaration `sum`
+10 |
+11 | fn sum(v: vec2u) -> u32 {
+12 |     return v.x + f32(v.y);
+   |            ^^^^^^^^^^^^^^
+13 | }
+  because: Expression [4] is invalid
+  because: Operation Add can't work with [1] (of type Scalar(Scalar { kind: Uint, width: 4 })) and [3] (of type Scalar(Scalar { kind: Float, width: 4 }))");
 }
 
 #[test]
@@ -287,7 +314,11 @@ fn nine_storage_buffers_are_one_too_many() {
     text += "@compute @workgroup_size(64) fn main() { ";
     text.extend((0..9).map(|n| format!("b{n}[0] = {n}u; ")));
     text += "}";
-    assert_eq!(message(validate("wide", &text).unwrap().check_limits()), "");
+    assert_eq!(
+        message(validate("wide", &text).unwrap().check_limits()),
+        "shader `wide` exceeds WebGPU's default limits
+  maxStorageBuffersPerShaderStage is 8, the compute stage needs 9"
+    );
 }
 
 #[test]
@@ -299,7 +330,14 @@ fn workgroup_memory_and_size_are_reported_together() {
             rows[i] = vec4f();
             out[i] = rows[i];
         }";
-    assert_eq!(message(validate("deep", text).unwrap().check_limits()), "");
+    assert_eq!(
+        message(validate("deep", text).unwrap().check_limits()),
+        "shader `deep` exceeds WebGPU's default limits
+  maxBindGroups is 4, `out` needs 5
+  maxComputeWorkgroupStorageSize is 16384, `main` needs 20480
+  maxComputeInvocationsPerWorkgroup is 256, `main` needs 260
+  maxComputeWorkgroupSizeZ is 64, `main` needs 65"
+    );
 }
 
 #[test]
@@ -307,12 +345,24 @@ fn immediates_are_refused() {
     let text = "var<immediate> index: u32;
 @compute @workgroup_size(1)
 fn main() { _ = index; }";
-    assert_eq!(message(validate("pushed", text)), "");
+    assert_eq!(
+        message(validate("pushed", text)),
+        "shader `pushed` does not validate: Global variable [0] 'index' is invalid
+  in module `pushed`, declaration `index`
+1 | var<immediate> index: u32;
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^
+2 | @compute @workgroup_size(1)
+3 | fn main() { _ = index; }
+  because: Capability Capabilities(IMMEDIATES) is not supported"
+    );
 }
 
 #[test]
 fn an_unknown_flag_names_the_known_ones() {
-    assert_eq!(message(compose(Path::new(WGSL), "deform", &[("mroph", true)])), "");
+    assert_eq!(
+        message(compose(Path::new(WGSL), "deform", &[("mroph", true)])),
+        "shader `deform`: no module names the flag `mroph`; the flags are: any, eight, exact, four, morph, one"
+    );
 }
 
 #[test]
@@ -324,7 +374,11 @@ fn a_missing_module_names_the_importer() {
             "import package::codex::decode;\n@compute @workgroup_size(1) fn main() { _ = decode(1u); }",
         )],
     );
-    assert_eq!(message(compose(&root, "main", &[])), "");
+    assert_eq!(
+        message(compose(&root, "main", &[])),
+        "shader `main` does not compose: module not found: `package::codex` (codex.wgsl: no such file)
+  in module `main`"
+    );
 }
 
 #[test]
@@ -339,19 +393,36 @@ fn a_missing_declaration_names_its_module() {
             ("codec", "fn decode(packed: u32) -> u32 { return packed; }"),
         ],
     );
-    assert_eq!(message(compose(&root, "main", &[])), "");
+    assert_eq!(
+        message(compose(&root, "main", &[])),
+        "shader `main` does not compose: module `package::codec` has no declaration `decod`
+  in module `codec`"
+    );
 }
 
 #[test]
 fn a_syntax_error_shows_the_module_as_written() {
     let root = folder("syntax", &[("main", "@compute @workgroup_size(1)\nfn main() {\n    let x = ;\n}\n")]);
-    assert_eq!(message(compose(&root, "main", &[])), "");
+    assert_eq!(
+        message(compose(&root, "main", &[])),
+        "shader `main` does not compose: unexpected token `;`
+  in module `main`
+1 | @compute @workgroup_size(1)
+2 | fn main() {
+3 |     let x = ;
+  |             ^
+4 | }"
+    );
 }
 
 #[test]
 fn a_module_without_entry_points_does_not_compose() {
     let root = folder("no_entry", &[("main", "fn helper() -> u32 { return 1u; }")]);
-    assert_eq!(message(compose(&root, "main", &[])), "");
+    assert_eq!(
+        message(compose(&root, "main", &[])),
+        "shader `main` does not compose: no entry point in the root module
+  in module `main`"
+    );
 }
 
 #[test]
@@ -386,6 +457,8 @@ fn constructs_survive_composition() {
             @compute @workgroup_size(SIZE, 1, 1)
             fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
                 let inner = 3.0e-5f;
+                let reach_count = f32(SIZE);
+                { let SIZE = 1u; _ = SIZE; }
                 var local = Local();
                 local.b = inner;
                 _ = local.b;
@@ -397,7 +470,7 @@ fn constructs_survive_composition() {
                 workgroupBarrier();
                 borrowed();
                 reach(&state);
-                out[lane] = Row(total * scale + package::deep::inner::depth(inner));
+                out[lane] = Row(total * scale + package::deep::inner::depth(inner) + reach_count);
                 out[lane + 1u] = Row(f32(jobs[group.x].first & VARIANT));
             }",
             ),
