@@ -31,7 +31,7 @@ fn layouts() -> Vec<(&'static str, &'static str, RustLayout)> {
     vec![("lit", "Camera", rust_layout!(layout::Camera, view_projection, position, exposure))]
 }
 
-#[expect(clippy::print_stdout, clippy::print_stderr, reason = "how a build script speaks to cargo")]
+#[expect(clippy::print_stderr, reason = "how a build script speaks to cargo")]
 fn main() {
     for watched in ["build.rs", "build", "wgsl", "src/shader", "src/shaders", "src/deform/layout.rs"] {
         println!("cargo::rerun-if-changed={watched}");

@@ -62,8 +62,7 @@ pub(crate) fn modules(root: &Path) -> io::Result<String> {
         );
         items += &format!("    ({:?}, {text}),\n", name.join("::"));
     }
-    let doc =
-        "/// The library's WESL modules by name and text, for [`Source::library`] of the `shader` module.";
+    let doc = "/// The library's WESL modules by name and text, for `shader::Source::library`.";
     Ok(format!("{doc}\npub static MODULES: &[(&str, &str)] = &[\n{items}];\n\n"))
 }
 

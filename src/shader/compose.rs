@@ -120,7 +120,7 @@ impl<'a> Source<'a> {
     }
 
     fn error(&self, message: &str, place: Place) -> ShaderError {
-        ShaderError::Compose { shader: self.module.into(), message: message.into(), place }
+        ShaderError::Compose { shader: self.module.into(), message: message.into(), place: Box::new(place) }
     }
 
     fn library_text(&self, path: &ModulePath, package: &str) -> Result<Cow<'a, str>, ResolveError> {

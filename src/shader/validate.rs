@@ -105,7 +105,7 @@ fn validation_error(name: &str, text: &str, error: &naga::WithSpan<ValidationErr
 }
 
 fn invalid(name: &str, text: &str, message: String, span: Option<Range<usize>>, label: &str) -> ShaderError {
-    let place = Place::in_text(name, text, span, label);
+    let place = Box::new(Place::in_text(name, text, span, label));
     ShaderError::Invalid { shader: name.into(), message, place, notes: Vec::new() }
 }
 
