@@ -10,11 +10,11 @@ use std::process::exit;
 mod shaders {
     pub use super::kinds::*;
 }
-#[path = "src/shaders/kinds.rs"]
-mod kinds;
 #[path = "src/animate/joint_matrix.rs"]
 #[allow(dead_code, reason = "only the layout is of interest here")]
 mod joint_matrix;
+#[path = "src/shaders/kinds.rs"]
+mod kinds;
 #[path = "src/deform/layout.rs"]
 #[allow(dead_code, reason = "only the layouts are of interest here")]
 mod layout;
@@ -30,14 +30,8 @@ use shader::{RustLayout, Validated};
 use variants::Variant;
 
 /// What the build depends on beside itself.
-const WATCHED: [&str; 6] = [
-    "build.rs",
-    "wgsl",
-    "src/shader",
-    "src/shaders",
-    "src/animate/joint_matrix.rs",
-    "src/deform/layout.rs",
-];
+const WATCHED: [&str; 6] =
+    ["build.rs", "wgsl", "src/shader", "src/shaders", "src/animate/joint_matrix.rs", "src/deform/layout.rs"];
 
 /// Structs that Rust writes and this shader reads: name in WGSL, layout in Rust.
 fn layouts(variant: &Variant) -> Vec<(&'static str, RustLayout)> {
@@ -47,10 +41,7 @@ fn layouts(variant: &Variant) -> Vec<(&'static str, RustLayout)> {
     }
     let mut all = vec![
         ("JointMatrix", rust_layout!(joint_matrix::JointMatrix, x, y, z)),
-        (
-            "WorkItem",
-            rust_layout!(WorkItem, source, counts, palette, joint_list, out_a, out_b, morph, extra),
-        ),
+        ("WorkItem", rust_layout!(WorkItem, source, counts, palette, joint_list, out_a, out_b, morph, extra)),
         ("VariantHeader", rust_layout!(VariantHeader, first, count, pad)),
     ];
     if variant.flags.contains(&("morph", true)) {
