@@ -1,4 +1,5 @@
 //! What the compiler decides, read off the plan.
+#![expect(clippy::expect_used, reason = "in a helper too, a failed expectation fails the test")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Random graphs, checked against wgpu's validation and against an oracle that knows nothing of the compiler.
+#![expect(clippy::expect_used, reason = "in a helper too, a failed expectation fails the test")]
 
 mod support;
 
