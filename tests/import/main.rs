@@ -4,6 +4,7 @@
 
 mod animations;
 mod attributes;
+mod compressed;
 mod export;
 mod fuzz;
 mod glb;
