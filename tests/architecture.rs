@@ -8,7 +8,7 @@ const ALLOWED: [(&str, &[&str]); 9] = [
     ("import", &["model"]),
     ("export", &["model"]),
     ("animate", &["model"]),
-    ("shader", &[]),
+    ("shader", &["rust_layout", "shaders"]),
     ("shaders", &[]),
     ("gpu", &["shaders"]),
     ("deform", &["model", "animate", "gpu", "shaders"]),
