@@ -2,7 +2,14 @@
 
 pub mod animate;
 pub mod deform;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 pub mod model;
+#[cfg(feature = "render")]
+pub mod render;
+#[cfg(feature = "shader")]
+pub mod shader;
+pub mod shaders;
 
 pub use animate::{Animator, InstanceId, LoopMode, ModelId, Player};
 pub use deform::{CpuDeformer, DeformError, Precision};

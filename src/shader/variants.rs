@@ -1,0 +1,46 @@
+//! The list of shaders that the build script composes and the tests check.
+
+use std::path::Path;
+
+use super::shader::{ShaderError, Source};
+
+/// The influence counts of the deform kernel, in index order; the flag names of each.
+const INFLUENCES: [&str; 4] = ["one", "four", "eight", "any"];
+
+/// The variants of the deform kernel.
+pub const DEFORM_COUNT: u32 = 16;
+
+/// A shader to build.
+#[derive(Debug)]
+pub struct Variant {
+    /// Its name in tables and dumps.
+    pub name: String,
+    /// Its root module in `wgsl/`.
+    pub module: &'static str,
+    /// The flags of `@if(..)`.
+    pub flags: Vec<(&'static str, bool)>,
+    /// The constants of `import constants::..`.
+    pub constants: Vec<(&'static str, u32)>,
+}
+
+impl Variant {
+    /// The composed text.
+    pub fn compose(&self, root: &Path) -> Result<String, ShaderError> {
+        Source::new(root, self.module).flags(&self.flags).constants(&self.constants).compose()
+    }
+}
+
+/// One variant of the deform kernel: `influences * 4 + exact * 2 + morph`.
+///
+/// A kernel reads its index by `import constants::VARIANT;`.
+pub fn deform(index: u32) -> Variant {
+    let (influences, exact, morph) = (index / 4, index / 2 % 2 == 1, index % 2 == 1);
+    let mut flags: Vec<_> = (0..).zip(INFLUENCES).map(|(n, flag)| (flag, n == influences)).collect();
+    flags.extend([("exact", exact), ("morph", morph)]);
+    Variant { name: format!("deform_{index}"), module: "deform", flags, constants: vec![("VARIANT", index)] }
+}
+
+/// The raster module.
+pub fn lit() -> Variant {
+    Variant { name: "lit".into(), module: "lit", flags: Vec::new(), constants: Vec::new() }
+}
