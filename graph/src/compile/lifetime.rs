@@ -1,0 +1,149 @@
+use crate::{
+    access::Target,
+    compile::{cull, edges::Edges},
+    decl::{Declarations, Storage, Value},
+    limits::Limits,
+    plan::{PlannedBuffer, ValuePlace},
+};
+
+/// The buffers that the plan uses: how long, for what, and where their parts lie inside them.
+pub(super) struct Lives {
+    /// Not placed yet.
+    pub(super) buffers: Vec<PlannedBuffer>,
+    /// By buffer: everything it is used for.
+    pub(super) usage: Vec<wgpu::BufferUsages>,
+    /// By storage: its buffer.
+    pub(super) of_storage: Vec<Option<u32>>,
+    pub(super) transient: Vec<bool>,
+    pub(super) values: Vec<Option<ValuePlace>>,
+    pub(super) packs: Vec<Option<u32>>,
+}
+
+impl Lives {
+    /// Bytes of transients alive at the fullest pass.
+    pub(super) fn lower_bound(&self, passes: usize) -> u64 {
+        let at = |pass: u32| {
+            let alive = self.buffers.iter().zip(&self.transient);
+            let alive = alive.filter(|(b, transient)| **transient && b.first <= pass && pass <= b.last);
+            alive.map(|(b, _)| b.size).sum()
+        };
+        (0..passes as u32).map(at).max().unwrap_or(0)
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Life {
+    first: u32,
+    last: u32,
+    usage: wgpu::BufferUsages,
+}
+
+pub(super) fn lifetimes(decl: &Declarations, order: &[u32], edges: &Edges, limits: &Limits) -> Lives {
+    let lives = lives(decl, order, edges);
+    let placed = placed_members(decl, order, edges, &lives);
+    let mut result = Lives {
+        buffers: Vec::new(),
+        usage: Vec::new(),
+        of_storage: vec![None; decl.storages.len()],
+        transient: Vec::new(),
+        values: vec![None; decl.values.len()],
+        packs: vec![None; decl.packs.len()],
+    };
+    for (index, storage) in decl.storages.iter().enumerate() {
+        if let Some(life) = lives[index] {
+            lay_out(decl, limits, index as u32, storage, life, &placed, &mut result);
+        }
+    }
+    for (pack, &storage) in decl.packs.iter().enumerate() {
+        result.packs[pack] = result.of_storage[storage as usize];
+    }
+    for (value, decl) in decl.values.iter().enumerate() {
+        result.values[value] = result.values[decl.member as usize];
+    }
+    result
+}
+
+/// By storage: first and last pass, and inferred usage. An exported value lives to the end of the frame.
+fn lives(decl: &Declarations, order: &[u32], edges: &Edges) -> Vec<Option<Life>> {
+    let mut lives: Vec<Option<Life>> = vec![None; decl.storages.len()];
+    for (at, &pass) in order.iter().enumerate() {
+        for u in &decl.passes[pass as usize].uses {
+            let Some(storage) = decl.storage_of(u.target) else { continue };
+            let at = at as u32;
+            let start = Life { first: at, last: at, usage: wgpu::BufferUsages::empty() };
+            let life = lives[storage as usize].get_or_insert(start);
+            life.last = at;
+            life.usage |= u.usage.buffer_usage();
+        }
+    }
+    for (value, _) in cull::exported(decl, edges).iter().enumerate().filter(|(_, exported)| **exported) {
+        if let Some(life) = &mut lives[decl.values[value].storage as usize] {
+            life.last = order.len().saturating_sub(1) as u32;
+            life.usage |= wgpu::BufferUsages::COPY_SRC;
+        }
+    }
+    lives
+}
+
+/// By value: whether its member gets memory. A member that is only written as part of its pack does not,
+/// unless nobody reads any of the pack and its writer stays for another reason: then all of it does.
+fn placed_members(decl: &Declarations, order: &[u32], edges: &Edges, lives: &[Option<Life>]) -> Vec<bool> {
+    let mut placed = vec![false; decl.values.len()];
+    for (value, exported) in decl.values.iter().zip(cull::exported(decl, edges)) {
+        placed[value.member as usize] |= exported;
+    }
+    for &pass in order {
+        for u in &decl.passes[pass as usize].uses {
+            if matches!(u.target, Target::Pack(_)) && u.usage.writes() {
+                continue;
+            }
+            for value in decl.touched(u.target) {
+                placed[decl.values[value as usize].member as usize] = true;
+            }
+        }
+    }
+    for (storage, life) in decl.storages.iter().zip(lives) {
+        let members = storage.members.start as usize..storage.members.end as usize;
+        if life.is_some() && !placed[members.clone()].contains(&true) {
+            placed[members].fill(true);
+        }
+    }
+    placed
+}
+
+/// Places the members of one storage back to back, each where it can be bound.
+fn lay_out(
+    decl: &Declarations,
+    limits: &Limits,
+    index: u32,
+    storage: &Storage,
+    life: Life,
+    placed: &[bool],
+    result: &mut Lives,
+) {
+    let buffer = result.buffers.len() as u32;
+    let alignment = limits.alignment(life.usage);
+    let mut size = 0u64;
+    for member in storage.members.clone().filter(|&member| placed[member as usize]) {
+        let Value { size: bytes, .. } = decl.values[member as usize];
+        let offset = aligned(size, alignment);
+        result.values[member as usize] =
+            Some(ValuePlace { buffer, offset, size: bytes, in_pack: storage.is_pack });
+        size = offset.saturating_add(bytes);
+    }
+    result.of_storage[index as usize] = Some(buffer);
+    result.transient.push(storage.imported.is_none());
+    result.usage.push(life.usage);
+    result.buffers.push(PlannedBuffer {
+        label: storage.label.clone(),
+        size,
+        first: life.first,
+        last: life.last,
+        placement: None,
+        storage: index,
+    });
+}
+
+pub(super) fn aligned(bytes: u64, alignment: u64) -> u64 {
+    bytes.checked_next_multiple_of(alignment).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,96 @@
+//! Declarations to a plan, one file per step.
+
+mod attach;
+mod colour;
+mod cull;
+mod edges;
+mod lifetime;
+mod order;
+mod pack;
+mod texture;
+mod validate;
+
+use crate::{
+    decl::Declarations,
+    error::GraphErrors,
+    fingerprint::Fingerprint,
+    limits::Limits,
+    plan::{Body, CullReason, Plan},
+};
+
+/// Stages that a test can switch off to show that a check notices.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct CompileOptions {
+    /// Keep what one pass reads and writes in different arenas.
+    pub colour: bool,
+}
+
+impl Default for CompileOptions {
+    fn default() -> Self {
+        Self { colour: true }
+    }
+}
+
+pub(crate) fn compile(
+    decl: &Declarations,
+    limits: &Limits,
+    options: CompileOptions,
+) -> Result<Plan, GraphErrors> {
+    let _span = tracing::debug_span!("compile", passes = decl.passes.len()).entered();
+    let limits = &limits.bounded();
+    let mut errors = validate::validate(decl, limits);
+    let edges = edges::edges(decl, &mut errors);
+    let alive = cull::cull(decl, &edges, &mut errors);
+    let order = order::order(decl, &edges, &alive, &mut errors);
+    if !errors.is_empty() {
+        return Err(GraphErrors(errors));
+    }
+    let lives = lifetime::lifetimes(decl, &order, &edges, limits);
+    validate::pack_sizes(decl, limits, &lives, &mut errors);
+    if !errors.is_empty() {
+        return Err(GraphErrors(errors));
+    }
+    let colours = colour::colour(decl, &order, &lives, options);
+    let arenas = pack::pack(&lives, &colours, limits);
+    let textures = texture::slots(decl, &order);
+    let passes = attach::passes(decl, &order, &lives);
+
+    let plan = Plan {
+        graph: decl.id,
+        shape: decl.fingerprint(),
+        body: Body {
+            fingerprint: Fingerprint::of(&(decl.fingerprint(), limits)),
+            upload_bytes: attach::upload_bytes(&passes),
+            passes,
+            culled: cull::reasons(decl, &alive),
+            live_bytes: lives.lower_bound(order.len()),
+            values: lives.values,
+            packs: lives.packs,
+            buffers: pack::place(lives.buffers, &arenas.placements),
+            arenas: arenas.arenas,
+            textures: textures.textures,
+            slots: textures.slots,
+        },
+    };
+    explain(&plan);
+    Ok(plan)
+}
+
+/// One event per decision that a reader of the declarations would not expect.
+fn explain(plan: &Plan) {
+    for pass in plan.culled() {
+        let label = &*pass.label;
+        match &pass.reason {
+            CullReason::Disabled => tracing::debug!(label, reason = "disabled", "culled"),
+            CullReason::WritesNothing => tracing::debug!(label, reason = "writes nothing", "culled"),
+            CullReason::Unread { resources } => {
+                tracing::debug!(label, reason = "unread", ?resources, "culled");
+            }
+        }
+    }
+    let saved = plan.unaliased_bytes().saturating_sub(plan.peak_bytes());
+    if saved > 0 {
+        tracing::debug!(arenas = plan.arenas().len(), peak_bytes = plan.peak_bytes(), saved, "aliased");
+    }
+}

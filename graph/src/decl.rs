@@ -1,0 +1,203 @@
+//! What a graph declares, as plain tables. Handles are indices into them.
+
+use std::{
+    hash::{Hash, Hasher},
+    ops::Range,
+};
+
+use smallvec::SmallVec;
+
+use crate::{
+    access::{Bind, PassKind, Target, Use},
+    error::{GraphError, Shape},
+    fingerprint::Fingerprint,
+    handle::{GraphId, Label},
+};
+
+/// Size, format and sample count of a texture; a zero side counts as one texel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TextureDesc {
+    /// Texels; one layer.
+    pub size: wgpu::Extent3d,
+    /// Any format that can be drawn into.
+    pub format: wgpu::TextureFormat,
+    /// Samples per texel, 1 for an ordinary texture.
+    pub samples: u32,
+}
+
+impl TextureDesc {
+    /// A texture of `width` × `height` texels, one sample each.
+    pub const fn new(width: u32, height: u32, format: wgpu::TextureFormat) -> Self {
+        Self { size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 }, format, samples: 1 }
+    }
+
+    pub(crate) fn shape(&self) -> Shape {
+        Shape { width: self.size.width, height: self.size.height, samples: self.samples }
+    }
+}
+
+/// Bytes that are placed as one: a transient, an imported buffer, or a whole pack.
+#[derive(Debug)]
+pub(crate) struct Storage {
+    pub(crate) label: Label,
+    pub(crate) imported: Option<wgpu::Buffer>,
+    /// The values that first fill its parts: one for a buffer, one per member for a pack.
+    pub(crate) members: Range<u32>,
+    pub(crate) is_pack: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Value {
+    pub(crate) label: Label,
+    pub(crate) storage: u32,
+    /// The member of `storage` whose bytes this value is.
+    pub(crate) member: u32,
+    pub(crate) size: u64,
+    pub(crate) writer: Option<u32>,
+    /// The value that the writer changed in place.
+    pub(crate) previous: Option<u32>,
+    /// The pass that changes this value in place.
+    pub(crate) modifier: Option<u32>,
+    pub(crate) exported: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct TextureDecl {
+    pub(crate) label: Label,
+    pub(crate) desc: TextureDesc,
+    pub(crate) is_target: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UseDecl {
+    pub(crate) target: Target,
+    pub(crate) usage: Use,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ColorDecl {
+    pub(crate) texture: u32,
+    pub(crate) clear: Option<wgpu::Color>,
+    pub(crate) resolve: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DepthDecl {
+    pub(crate) texture: u32,
+    pub(crate) clear: Option<f32>,
+    pub(crate) read_only: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct PassDecl {
+    pub(crate) label: Label,
+    pub(crate) kind: PassKind,
+    pub(crate) uses: SmallVec<[UseDecl; 8]>,
+    pub(crate) color: SmallVec<[ColorDecl; 2]>,
+    pub(crate) depth: Option<DepthDecl>,
+    pub(crate) keep: bool,
+    pub(crate) enabled: bool,
+}
+
+impl PassDecl {
+    /// Whether the pass draws over what `texture` holds instead of clearing it first.
+    pub(crate) fn loads(&self, texture: u32) -> bool {
+        let color = self.color.iter().any(|c| c.texture == texture && c.clear.is_none());
+        color || self.depth.is_some_and(|d| d.texture == texture && d.clear.is_none())
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct GroupDecl {
+    pub(crate) pass: u32,
+    pub(crate) layout: wgpu::BindGroupLayout,
+    pub(crate) entries: SmallVec<[(u32, Bind); 8]>,
+}
+
+/// Everything but the record closures, so that compiling does not depend on the frame type.
+#[derive(Debug)]
+pub(crate) struct Declarations {
+    pub(crate) id: GraphId,
+    pub(crate) storages: Vec<Storage>,
+    pub(crate) values: Vec<Value>,
+    /// The storage of each pack.
+    pub(crate) packs: Vec<u32>,
+    pub(crate) textures: Vec<TextureDecl>,
+    pub(crate) passes: Vec<PassDecl>,
+    pub(crate) groups: Vec<GroupDecl>,
+    /// Mistakes seen while declaring; `compile` reports them.
+    pub(crate) errors: Vec<GraphError>,
+    shape: Fingerprint,
+    disabled: u64,
+}
+
+impl Declarations {
+    pub(crate) fn new() -> Self {
+        Self {
+            id: GraphId::next(),
+            storages: Vec::new(),
+            values: Vec::new(),
+            packs: Vec::new(),
+            textures: Vec::new(),
+            passes: Vec::new(),
+            groups: Vec::new(),
+            errors: Vec::new(),
+            shape: Fingerprint::new(),
+            disabled: 0,
+        }
+    }
+
+    /// Folds one declaration into the fingerprint.
+    pub(crate) fn note(&mut self, what: impl Hash) {
+        what.hash(&mut self.shape);
+    }
+
+    /// Switches a pass; switching it back restores the fingerprint, and so finds the plan again.
+    pub(crate) fn enable(&mut self, pass: u32, enabled: bool) {
+        let decl = &mut self.passes[pass as usize];
+        if decl.enabled != enabled {
+            decl.enabled = enabled;
+            self.disabled ^= Fingerprint::of(&("disabled", pass));
+        }
+    }
+
+    /// The declaration's shape, with the switches of its passes.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        self.shape.finish() ^ self.disabled
+    }
+
+    /// The values that a use touches: one, or every member of a pack.
+    pub(crate) fn touched(&self, target: Target) -> Range<u32> {
+        match target {
+            Target::Buffer(value) => value..value + 1,
+            Target::Pack(pack) => self.pack_storage(pack).members.clone(),
+            Target::Texture(_) | Target::Unknown => 0..0,
+        }
+    }
+
+    pub(crate) fn pack_storage(&self, pack: u32) -> &Storage {
+        &self.storages[self.packs[pack as usize] as usize]
+    }
+
+    /// The storage that a use touches, if it touches a buffer.
+    pub(crate) fn storage_of(&self, target: Target) -> Option<u32> {
+        match target {
+            Target::Buffer(value) => Some(self.values[value as usize].storage),
+            Target::Pack(pack) => Some(self.packs[pack as usize]),
+            Target::Texture(_) | Target::Unknown => None,
+        }
+    }
+
+    pub(crate) fn label_of(&self, target: Target) -> Label {
+        match target {
+            Target::Buffer(value) => self.values[value as usize].label.clone(),
+            Target::Pack(pack) => self.pack_storage(pack).label.clone(),
+            Target::Texture(texture) => self.textures[texture as usize].label.clone(),
+            Target::Unknown => Label::Borrowed("unknown"),
+        }
+    }
+
+    pub(crate) fn pass_label(&self, pass: u32) -> Label {
+        self.passes[pass as usize].label.clone()
+    }
+}

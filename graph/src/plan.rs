@@ -1,0 +1,257 @@
+use std::borrow::Cow;
+
+use smallvec::SmallVec;
+
+use crate::{
+    access::PassKind,
+    decl::TextureDesc,
+    handle::{Buffer, GraphId, Label},
+};
+
+/// What a frame will do: order, lifetimes, places and attachment operations, as plain data.
+///
+/// It needs no device, can be cloned, compared and printed. Two plans are equal when they do the same;
+/// whose graph they came from is not compared.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub(crate) graph: GraphId,
+    /// The fingerprint of the declarations, without the limits.
+    pub(crate) shape: u64,
+    pub(crate) body: Body,
+}
+
+impl PartialEq for Plan {
+    fn eq(&self, other: &Self) -> bool {
+        self.body == other.body
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Body {
+    pub(crate) fingerprint: u64,
+    pub(crate) passes: Vec<PlannedPass>,
+    pub(crate) culled: Vec<CulledPass>,
+    pub(crate) buffers: Vec<PlannedBuffer>,
+    pub(crate) arenas: Vec<Arena>,
+    /// By value: its place, or `None` when the plan gives it no memory.
+    pub(crate) values: Vec<Option<ValuePlace>>,
+    /// By pack: the planned buffer that holds it.
+    pub(crate) packs: Vec<Option<u32>>,
+    pub(crate) textures: Vec<PlannedTexture>,
+    pub(crate) slots: Vec<TextureSlot>,
+    /// Bytes of one staging buffer that holds every upload block.
+    pub(crate) upload_bytes: u64,
+    pub(crate) live_bytes: u64,
+}
+
+/// A pass of the plan.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct PlannedPass {
+    /// The name it was declared with.
+    pub label: Cow<'static, str>,
+    /// What kind of pass it is.
+    pub kind: PassKind,
+    /// Its place in the order of declaration.
+    pub declared: u32,
+    /// Bytes of buffers it may read.
+    pub bytes_read: u64,
+    /// Bytes of buffers it may write.
+    pub bytes_written: u64,
+    pub(crate) color: SmallVec<[ColorOps; 2]>,
+    pub(crate) depth: Option<DepthOps>,
+    pub(crate) uploads: Vec<UploadBlock>,
+}
+
+/// A pass that is not in the plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CulledPass {
+    /// The name it was declared with.
+    pub label: Cow<'static, str>,
+    /// Why it is not in the plan.
+    pub reason: CullReason,
+}
+
+/// Why a pass is not in the plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CullReason {
+    /// It was switched off.
+    Disabled,
+    /// It writes nothing.
+    WritesNothing,
+    /// No pass in the plan reads what it writes.
+    Unread {
+        /// What it writes.
+        resources: Vec<Cow<'static, str>>,
+    },
+}
+
+/// Bytes that are placed as one: a transient, an imported buffer, or the live members of a pack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlannedBuffer {
+    /// The name it was declared with.
+    pub label: Cow<'static, str>,
+    /// Bytes, without padding to the alignment.
+    pub size: u64,
+    /// The first pass that uses it, as an index into [`Plan::passes`].
+    pub first: u32,
+    /// The last pass that uses it; the last of the plan for an exported value.
+    pub last: u32,
+    /// Where a transient lies; `None` for an imported buffer.
+    pub placement: Option<Placement>,
+    pub(crate) storage: u32,
+}
+
+/// A range of an arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Placement {
+    /// Index into [`Plan::arenas`].
+    pub arena: u32,
+    /// Bytes from the start of the arena, aligned for every use the range has.
+    pub offset: u64,
+    /// Bytes, padded to the alignment.
+    pub size: u64,
+}
+
+/// One buffer on the device that holds transients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Arena {
+    /// Bytes.
+    pub size: u64,
+    /// Everything its transients are used for.
+    pub usage: wgpu::BufferUsages,
+}
+
+/// Where a value lies inside its planned buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ValuePlace {
+    pub(crate) buffer: u32,
+    pub(crate) offset: u64,
+    pub(crate) size: u64,
+    pub(crate) in_pack: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PlannedTexture {
+    pub(crate) label: Label,
+    pub(crate) first: u32,
+    pub(crate) last: u32,
+    pub(crate) place: TexturePlace,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TexturePlace {
+    Unused,
+    Slot(u32),
+    Target,
+}
+
+/// A texture on the device, shared by declared textures whose lifetimes do not overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TextureSlot {
+    pub(crate) desc: TextureDesc,
+    pub(crate) usage: wgpu::TextureUsages,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ColorOps {
+    pub(crate) texture: u32,
+    pub(crate) resolve: Option<u32>,
+    pub(crate) ops: wgpu::Operations<wgpu::Color>,
+}
+
+/// `None` leaves the aspect read-only, or says that the format lacks it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct DepthOps {
+    pub(crate) texture: u32,
+    pub(crate) depth: Option<wgpu::Operations<f32>>,
+    pub(crate) stencil: Option<wgpu::Operations<u32>>,
+}
+
+/// The part of the staging buffer that a host pass fills for one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct UploadBlock {
+    pub(crate) value: u32,
+    pub(crate) offset: u64,
+    pub(crate) size: u64,
+}
+
+impl Plan {
+    /// A number that is equal for equal declarations and limits.
+    pub fn fingerprint(&self) -> u64 {
+        self.body.fingerprint
+    }
+
+    /// The passes that run, in order.
+    pub fn passes(&self) -> &[PlannedPass] {
+        &self.body.passes
+    }
+
+    /// The passes that do not run, and why.
+    pub fn culled(&self) -> &[CulledPass] {
+        &self.body.culled
+    }
+
+    /// The buffers that the passes use.
+    pub fn buffers(&self) -> &[PlannedBuffer] {
+        &self.body.buffers
+    }
+
+    /// The buffers on the device that hold the transients.
+    pub fn arenas(&self) -> &[Arena] {
+        &self.body.arenas
+    }
+
+    /// Bytes of all arenas.
+    pub fn peak_bytes(&self) -> u64 {
+        self.body.arenas.iter().map(|arena| arena.size).sum()
+    }
+
+    /// Bytes if every transient had a buffer of its own.
+    pub fn unaliased_bytes(&self) -> u64 {
+        self.body.buffers.iter().filter(|b| b.placement.is_some()).map(|b| b.size).sum()
+    }
+
+    /// Bytes of transients alive at the fullest pass: no placement can need less.
+    pub fn live_bytes(&self) -> u64 {
+        self.body.live_bytes
+    }
+
+    /// Whether the plan gives `buffer` memory, that is whether a pass of the plan uses it.
+    ///
+    /// False for a pack's member that no pass reads, and for a buffer of another graph.
+    pub fn is_live(&self, buffer: Buffer) -> bool {
+        self.place(buffer).is_some()
+    }
+
+    /// Bytes from the start of its pack's range to a live member; `None` for any other buffer.
+    pub fn offset_in_pack(&self, buffer: Buffer) -> Option<u64> {
+        self.place(buffer).filter(|place| place.in_pack).map(|place| place.offset)
+    }
+
+    pub(crate) fn place(&self, buffer: Buffer) -> Option<&ValuePlace> {
+        let values = (buffer.graph == self.graph).then_some(&self.body.values)?;
+        values.get(buffer.index as usize)?.as_ref()
+    }
+
+    /// Two placed buffers that share bytes while both are alive, which wgpu would not notice.
+    #[doc(hidden)]
+    pub fn overlap(&self) -> Option<(&PlannedBuffer, &PlannedBuffer)> {
+        let buffers = &self.body.buffers;
+        buffers
+            .iter()
+            .enumerate()
+            .find_map(|(at, a)| buffers[at + 1..].iter().find(|b| double_booked(a, b)).map(|b| (a, b)))
+    }
+}
+
+fn double_booked(a: &PlannedBuffer, b: &PlannedBuffer) -> bool {
+    let (Some(p), Some(q)) = (a.placement, b.placement) else { return false };
+    let together = a.first <= b.last && b.first <= a.last;
+    together && p.arena == q.arena && p.offset < q.offset + q.size && q.offset < p.offset + p.size
+}

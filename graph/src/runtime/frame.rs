@@ -1,0 +1,242 @@
+//! Records the passes of one run.
+
+use std::cell::Cell;
+
+use smallvec::SmallVec;
+use tracing::field::Empty;
+
+use crate::{
+    access::PassKind,
+    plan::{Plan, PlannedPass, UploadBlock},
+    record::{ComputeRecord, HostRecord, RasterRecord, Record, TransferRecord},
+    runtime::{
+        error::RunError,
+        host::Host,
+        prepare::Prepared,
+        resources::Resources,
+        target::Targets,
+        timing::{self, Timer},
+        void::Void,
+    },
+    upload::Staging,
+};
+
+/// The state of a run while its passes are recorded.
+pub(super) struct Recording<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) prepared: &'a mut Prepared,
+    pub(super) targets: &'a Targets,
+    pub(super) void: &'a Void,
+    pub(super) staging: Option<Staging>,
+    /// Present if this run is timed.
+    pub(super) timer: Option<&'a Timer>,
+    /// The newest GPU times, for spans.
+    pub(super) times: Option<&'a timing::Timings>,
+    /// Timed passes recorded so far.
+    pub(super) timed: usize,
+    /// The first mistake of a closure.
+    pub(super) mistake: Option<RunError>,
+}
+
+impl Recording<'_> {
+    pub(super) fn pass<F>(
+        &mut self,
+        pass: &PlannedPass,
+        record: &mut Record<F>,
+        encoder: &mut wgpu::CommandEncoder,
+        frame: &mut F,
+    ) {
+        let span = tracing::debug_span!(
+            "pass",
+            label = &*pass.label,
+            kind = pass.kind.name(),
+            bytes_read = pass.bytes_read,
+            bytes_written = Empty,
+            dispatches = Empty,
+            draws = Empty,
+            gpu_ns = Empty,
+        )
+        .entered();
+        let written = match record {
+            Record::Host(record) => self.host(pass, &mut **record, encoder, frame),
+            Record::Compute(record) => self.compute(pass, &mut **record, encoder, frame, &span),
+            Record::Raster(record) => self.raster(pass, &mut **record, encoder, frame, &span),
+            Record::Transfer(record) => self.transfer(pass, &mut **record, encoder, frame, &span),
+        };
+        span.record("bytes_written", written);
+        if timing::is_timed(pass.kind) {
+            let known = self.times.and_then(|t| t.nanoseconds(&self.prepared.timed, self.timed));
+            if let Some(nanoseconds) = known {
+                span.record("gpu_ns", nanoseconds);
+            }
+            self.timed += 1;
+        }
+    }
+
+    /// Runs the closure, then records one copy per block that it wrote. Returns the bytes copied.
+    fn host<F>(
+        &mut self,
+        pass: &PlannedPass,
+        record: &mut dyn HostRecord<F>,
+        encoder: &mut wgpu::CommandEncoder,
+        frame: &mut F,
+    ) -> u64 {
+        let blocks = pass.uploads.len();
+        let used = &mut self.prepared.upload_used[..blocks];
+        used.fill(0);
+        let bytes = self.staging.as_mut().map_or_else(Default::default, Staging::bytes);
+        let mut host = Host { plan: self.plan, pass, bytes, used, undeclared: false };
+        record.record(&mut host, frame);
+        if host.undeclared {
+            self.undeclared(pass, "upload");
+        }
+        let mut copied = 0;
+        for (at, &UploadBlock { value, offset, .. }) in pass.uploads.iter().enumerate() {
+            let used = self.prepared.upload_used[at];
+            let range = self.prepared.values[value as usize].as_ref();
+            if let (Some(range), Some(staging), true) = (range, &mut self.staging, used > 0) {
+                staging.copy(encoder, offset..offset + used, &range.buffer, range.offset);
+                copied += used;
+            }
+        }
+        copied
+    }
+
+    fn compute<F>(
+        &mut self,
+        pass: &PlannedPass,
+        record: &mut dyn ComputeRecord<F>,
+        encoder: &mut wgpu::CommandEncoder,
+        frame: &F,
+        span: &tracing::Span,
+    ) -> u64 {
+        let queries = self.timer.and_then(|timer| timer.queries(self.timed));
+        let mut open = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+            label: Some(&pass.label),
+            timestamp_writes: queries.map(|(query_set, begin, end)| wgpu::ComputePassTimestampWrites {
+                query_set,
+                beginning_of_pass_write_index: Some(begin),
+                end_of_pass_write_index: Some(end),
+            }),
+        });
+        let resources = self.resources(pass);
+        record.record(&mut open, &resources, frame);
+        let seen = Seen::of(&resources);
+        self.close(pass, seen, span)
+    }
+
+    fn raster<F>(
+        &mut self,
+        pass: &PlannedPass,
+        record: &mut dyn RasterRecord<F>,
+        encoder: &mut wgpu::CommandEncoder,
+        frame: &F,
+        span: &tracing::Span,
+    ) -> u64 {
+        let mut open = self.begin_raster(pass, encoder);
+        let resources = self.resources(pass);
+        record.record(&mut open, &resources, frame);
+        let seen = Seen::of(&resources);
+        self.close(pass, seen, span)
+    }
+
+    fn begin_raster<'e>(
+        &self,
+        pass: &PlannedPass,
+        encoder: &'e mut wgpu::CommandEncoder,
+    ) -> wgpu::RenderPass<'e> {
+        let queries = self.timer.and_then(|timer| timer.queries(self.timed));
+        let view = |texture| self.prepared.attachment(texture, self.plan, self.targets);
+        let color: SmallVec<[_; 8]> = pass
+            .color
+            .iter()
+            .map(|color| {
+                Some(wgpu::RenderPassColorAttachment {
+                    view: view(color.texture)?,
+                    depth_slice: None,
+                    resolve_target: color.resolve.and_then(view),
+                    ops: color.ops,
+                })
+            })
+            .collect();
+        let depth = pass.depth.as_ref().and_then(|depth| {
+            Some(wgpu::RenderPassDepthStencilAttachment {
+                view: view(depth.texture)?,
+                depth_ops: depth.depth,
+                stencil_ops: depth.stencil,
+            })
+        });
+        encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: Some(&pass.label),
+            color_attachments: &color,
+            depth_stencil_attachment: depth,
+            timestamp_writes: queries.map(|(query_set, begin, end)| wgpu::RenderPassTimestampWrites {
+                query_set,
+                beginning_of_pass_write_index: Some(begin),
+                end_of_pass_write_index: Some(end),
+            }),
+            ..Default::default()
+        })
+    }
+
+    fn transfer<F>(
+        &mut self,
+        pass: &PlannedPass,
+        record: &mut dyn TransferRecord<F>,
+        encoder: &mut wgpu::CommandEncoder,
+        frame: &F,
+        span: &tracing::Span,
+    ) -> u64 {
+        let resources = self.resources(pass);
+        record.record(encoder, &resources, frame);
+        let seen = Seen::of(&resources);
+        self.close(pass, seen, span)
+    }
+
+    fn resources(&self, pass: &PlannedPass) -> Resources<'_> {
+        Resources {
+            plan: self.plan,
+            prepared: self.prepared,
+            targets: self.targets,
+            void: self.void,
+            pass: pass.declared,
+            dispatches: Cell::new(0),
+            draws: Cell::new(0),
+            undeclared: Cell::new(None),
+        }
+    }
+
+    /// Notes what the closure reported. Returns the bytes that the pass may have written.
+    fn close(&mut self, pass: &PlannedPass, seen: Seen, span: &tracing::Span) -> u64 {
+        match pass.kind {
+            PassKind::Compute => span.record("dispatches", seen.dispatches),
+            PassKind::Raster => span.record("draws", seen.draws),
+            PassKind::Host | PassKind::Transfer => span,
+        };
+        if let Some(kind) = seen.undeclared {
+            self.undeclared(pass, kind);
+        }
+        pass.bytes_written
+    }
+
+    fn undeclared(&mut self, pass: &PlannedPass, kind: &'static str) {
+        self.mistake.get_or_insert_with(|| RunError::Undeclared { pass: pass.label.clone(), kind });
+    }
+}
+
+/// What a closure left in its [`Resources`].
+struct Seen {
+    dispatches: u64,
+    draws: u64,
+    undeclared: Option<&'static str>,
+}
+
+impl Seen {
+    fn of(resources: &Resources<'_>) -> Self {
+        Self {
+            dispatches: resources.dispatches.get(),
+            draws: resources.draws.get(),
+            undeclared: resources.undeclared.get(),
+        }
+    }
+}

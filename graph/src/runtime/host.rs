@@ -1,0 +1,87 @@
+use crate::{
+    access::{Access, Target},
+    handle::Buffer,
+    plan::{Plan, PlannedPass, UploadBlock},
+    role,
+};
+
+/// What a host pass may do: fill its upload blocks, and ask the plan what is worth filling.
+pub struct Host<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) pass: &'a PlannedPass,
+    /// The mapped staging memory of the whole run.
+    pub(crate) bytes: wgpu::WriteOnly<'a, [u8]>,
+    /// By block of this pass: the bytes to copy.
+    pub(crate) used: &'a mut [u64],
+    pub(crate) undeclared: bool,
+}
+
+impl Host<'_> {
+    /// Memory of one upload block, all of it copied to the GPU unless [`set_used`](Self::set_used) says less.
+    ///
+    /// It is mapped memory: write it once, in order, and do not expect earlier contents. Empty for an access
+    /// that this pass did not declare, and the run then ends with
+    /// [`RunError::Undeclared`](crate::RunError::Undeclared).
+    pub fn write(&mut self, access: Access<role::Upload>) -> wgpu::WriteOnly<'_, [u8]> {
+        let [block] = self.write_all([access]);
+        block
+    }
+
+    /// Memory of several blocks at once, as [`write`](Self::write) for each. A block that is named twice is
+    /// empty the second time.
+    pub fn write_all<const N: usize>(
+        &mut self,
+        accesses: [Access<role::Upload>; N],
+    ) -> [wgpu::WriteOnly<'_, [u8]>; N] {
+        let mut blocks: [(Option<UploadBlock>, usize); N] =
+            std::array::from_fn(|at| (self.claim(accesses[at]), at));
+        blocks.sort_unstable_by_key(|(block, at)| (block.map(|block| block.offset), *at));
+        let mut memory = std::array::from_fn(|_| wgpu::WriteOnly::default());
+        let mut rest = self.bytes.slice(..);
+        let mut done = 0;
+        for (block, at) in blocks {
+            let Some(UploadBlock { offset, size, .. }) = block else { continue };
+            let Some(skipped) = (offset as usize).checked_sub(done) else {
+                self.undeclared = true;
+                continue;
+            };
+            let (_, from_block) = rest.split_at(skipped);
+            (memory[at], rest) = from_block.split_at(size as usize);
+            done = (offset + size) as usize;
+        }
+        memory
+    }
+
+    /// Says that only the first `bytes` of a block were written, rounded up to a multiple of 4; only they
+    /// are copied, and the rest of the buffer is undefined this frame.
+    pub fn set_used(&mut self, access: Access<role::Upload>, bytes: u64) {
+        if let Some((at, block)) = self.find(access) {
+            self.used[at] = bytes.min(block.size).next_multiple_of(4).min(block.size);
+        }
+    }
+
+    /// Whether the plan gives `buffer` memory; see [`Plan::is_live`].
+    pub fn is_live(&self, buffer: Buffer) -> bool {
+        self.plan.is_live(buffer)
+    }
+
+    /// Bytes from the start of its pack's range to a live member; see [`Plan::offset_in_pack`].
+    pub fn offset_in_pack(&self, buffer: Buffer) -> Option<u64> {
+        self.plan.offset_in_pack(buffer)
+    }
+
+    /// The block of `access`, from now on copied whole.
+    fn claim(&mut self, access: Access<role::Upload>) -> Option<UploadBlock> {
+        let (at, block) = self.find(access)?;
+        self.used[at] = block.size;
+        Some(block)
+    }
+
+    fn find(&mut self, access: Access<role::Upload>) -> Option<(usize, UploadBlock)> {
+        let is_own = access.graph == self.plan.graph && access.pass == self.pass.declared;
+        let mut blocks = self.pass.uploads.iter().enumerate();
+        let found = blocks.find(|(_, block)| is_own && access.target == Target::Buffer(block.value));
+        self.undeclared |= found.is_none();
+        found.map(|(at, block)| (at, *block))
+    }
+}

@@ -1,0 +1,207 @@
+use std::{
+    ops::Range,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// Staging buffers are a multiple of this many bytes, so that a growing upload rarely needs a new one.
+const GRANULARITY: u64 = 16 << 10;
+
+/// A buffer that this many takes did not need is given back to the device.
+const IDLE_TAKES: u64 = 64;
+
+/// Mapped staging buffers, reused once the GPU has copied out of them.
+///
+/// ```text
+/// take ─→ write into mapped memory ─→ copy (recorded) ─→ finish ─→ the caller submits ─→ back in the ring
+///                                                              └─→ the encoder is dropped ─→ mapped again
+/// ```
+///
+/// Every [`take`](Self::take) hands out a buffer that nothing else uses, so uploads recorded one after
+/// another into encoders that are submitted together do not overwrite each other, unlike writes through
+/// `wgpu::Queue::write_buffer`. The ring never submits, polls or waits: buffers come back while the caller
+/// submits or polls, and until then `take` creates new ones.
+#[derive(Debug)]
+pub struct UploadRing {
+    device: wgpu::Device,
+    returned: Arc<Returned>,
+    takes: u64,
+    created: u64,
+}
+
+/// Where callbacks leave buffers.
+#[derive(Debug, Default)]
+struct Returned {
+    idle: Mutex<Idle>,
+}
+
+#[derive(Debug, Default)]
+struct Idle {
+    /// Ready to be written, with the number of the take that last used each.
+    mapped: Vec<(wgpu::Buffer, u64)>,
+    /// Their encoder was dropped unsubmitted, so they still have to be mapped.
+    unmapped: Vec<wgpu::Buffer>,
+}
+
+impl Returned {
+    fn lock(&self) -> MutexGuard<'_, Idle> {
+        // The lists are valid after every statement that holds the lock.
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl UploadRing {
+    /// An empty ring; it creates buffers on `device` as they are needed.
+    pub fn new(device: &wgpu::Device) -> Self {
+        Self { device: device.clone(), returned: Arc::default(), takes: 0, created: 0 }
+    }
+
+    /// A mapped buffer of at least `bytes`, the smallest idle one or a new one.
+    ///
+    /// `None` if the device cannot map it, as after it was lost.
+    pub fn take(&mut self, bytes: u64) -> Option<Staging> {
+        self.takes += 1;
+        self.remap();
+        let buffer = self.reuse(bytes).unwrap_or_else(|| self.create(bytes));
+        let view = buffer.slice(..).get_mapped_range_mut().ok()?;
+        let slot = Slot { buffer: Some(buffer), take: self.takes, returned: Arc::clone(&self.returned) };
+        Some(Staging { view: Some(view), slot, copied: false })
+    }
+
+    /// Buffers that lie ready in the ring.
+    pub fn idle(&self) -> usize {
+        self.returned.lock().mapped.len()
+    }
+
+    /// Buffers that the ring has created so far.
+    pub fn created(&self) -> u64 {
+        self.created
+    }
+
+    /// Gives idle buffers back to the device. Buffers in flight come back later and are kept.
+    pub fn clear(&mut self) {
+        let mut idle = self.returned.lock();
+        idle.mapped.clear();
+        idle.unmapped.clear();
+    }
+
+    fn reuse(&mut self, bytes: u64) -> Option<wgpu::Buffer> {
+        let now = self.takes;
+        let mut idle = self.returned.lock();
+        idle.mapped.retain(|(_, take)| now - take <= IDLE_TAKES);
+        let fitting = idle.mapped.iter().enumerate().filter(|(_, (buffer, _))| buffer.size() >= bytes);
+        let (at, _) = fitting.min_by_key(|(_, (buffer, _))| buffer.size())?;
+        Some(idle.mapped.swap_remove(at).0)
+    }
+
+    fn create(&mut self, bytes: u64) -> wgpu::Buffer {
+        self.created += 1;
+        self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("upload"),
+            size: bytes.max(1).checked_next_multiple_of(GRANULARITY).unwrap_or(bytes),
+            usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: true,
+        })
+    }
+
+    /// Asks for the buffers whose encoder was dropped. The lock is not held: a failing map calls back at once.
+    fn remap(&mut self) {
+        while let Some(buffer) = self.unmapped() {
+            let mut slot =
+                Slot { buffer: Some(buffer.clone()), take: self.takes, returned: Arc::clone(&self.returned) };
+            buffer.slice(..).map_async(wgpu::MapMode::Write, move |result| slot.mapped(result.is_ok()));
+        }
+    }
+
+    fn unmapped(&self) -> Option<wgpu::Buffer> {
+        self.returned.lock().unmapped.pop()
+    }
+}
+
+/// Mapped memory of one upload. Dropped without [`finish`](Self::finish), it goes back to the ring.
+#[derive(Debug)]
+pub struct Staging {
+    /// Taken when the buffer is unmapped.
+    view: Option<wgpu::BufferViewMut>,
+    slot: Slot,
+    copied: bool,
+}
+
+impl Staging {
+    /// Bytes that can be written, at least as many as were asked for.
+    pub fn size(&self) -> u64 {
+        self.slot.buffer.as_ref().map_or(0, wgpu::Buffer::size)
+    }
+
+    /// The memory to write into. What is not written holds what an earlier upload left there.
+    pub fn bytes(&mut self) -> wgpu::WriteOnly<'_, [u8]> {
+        self.view.as_mut().map_or_else(Default::default, |view| view.slice(..))
+    }
+
+    /// Records a copy of `range` to `offset` in `into`. Both ends and the offset are multiples of 4.
+    pub fn copy(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        range: Range<u64>,
+        into: &wgpu::Buffer,
+        offset: u64,
+    ) {
+        if let Some(buffer) = &self.slot.buffer {
+            self.copied = true;
+            let size = range.end.saturating_sub(range.start);
+            encoder.copy_buffer_to_buffer(buffer, range.start, into, offset, size);
+        }
+    }
+
+    /// Unmaps the buffer, so that `encoder` may be submitted, and has it mapped again after that.
+    ///
+    /// Every copy must have been recorded into `encoder`.
+    pub fn finish(mut self, encoder: &wgpu::CommandEncoder) {
+        self.view = None;
+        let returned = Arc::clone(&self.slot.returned);
+        let mut slot = Slot { buffer: self.slot.buffer.take(), take: self.slot.take, returned };
+        if let Some(buffer) = slot.buffer.clone() {
+            buffer.unmap();
+            encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Write, .., move |result| {
+                slot.mapped(result.is_ok());
+            });
+        }
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        self.view = None;
+        match self.slot.buffer.take() {
+            // An encoder holds copies out of it and may still be submitted: leave the buffer to it.
+            Some(buffer) if self.copied => buffer.unmap(),
+            Some(buffer) => self.slot.returned.lock().mapped.push((buffer, self.slot.take)),
+            None => {}
+        }
+    }
+}
+
+/// A buffer on its way back. Dropped before it was mapped, it is left for the ring to map: the encoder that
+/// held the callback was dropped, so the GPU does not use it.
+#[derive(Debug)]
+struct Slot {
+    buffer: Option<wgpu::Buffer>,
+    take: u64,
+    returned: Arc<Returned>,
+}
+
+impl Slot {
+    fn mapped(&mut self, is_mapped: bool) {
+        let buffer = self.buffer.take().filter(|_| is_mapped);
+        if let Some(buffer) = buffer {
+            self.returned.lock().mapped.push((buffer, self.take));
+        }
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        if let Some(buffer) = self.buffer.take() {
+            self.returned.lock().unmapped.push(buffer);
+        }
+    }
+}
