@@ -3,7 +3,7 @@ use super::{
     cast::Cast,
     cpu,
     frame::FrameBlock,
-    output::{BakedPrimitive, OutputLayout, bake},
+    output::{BYTES_A, BakedPrimitive, OutputLayout, bake},
     source::{Precision, Streams},
 };
 use crate::{
@@ -83,5 +83,21 @@ impl CpuDeformer {
     /// the source's vertex order.
     pub fn bake(&self, instance: InstanceId) -> Result<Vec<BakedPrimitive>, DeformError> {
         bake(&self.cast, &self.layout, instance, &self.out_a, &self.out_b)
+    }
+
+    /// The outputs of one shown part as of the last [`CpuDeformer::run`], as they would lie in the two
+    /// vertex buffers: A, B, and the first vertex of each primitive.
+    pub fn vertices(
+        &self,
+        instance: InstanceId,
+        part: usize,
+    ) -> Result<(&[[u32; 4]], &[u32], Vec<u32>), DeformError> {
+        let range = self.layout.find(&self.cast, instance, part)?;
+        let units = |bytes: std::ops::Range<u64>, unit: u64| {
+            (bytes.start / unit) as usize..(bytes.end / unit) as usize
+        };
+        let a = &self.out_a[units(range.a, BYTES_A)];
+        let b = &self.out_b[units(range.b, 4)];
+        Ok((a, b, range.first_vertices))
     }
 }

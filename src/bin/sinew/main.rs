@@ -1,2 +1,59 @@
-//! The `sinew` program.
-fn main() {}
+//! The `sinew` program: pictures, numbers and facts about animated glTF files.
+
+mod bake;
+mod clip;
+mod doctor;
+mod encode;
+mod failure;
+mod gpu;
+mod load;
+mod oracle;
+mod output;
+mod render;
+mod stage;
+mod timeline;
+mod trace;
+mod ui;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use failure::Failure;
+use ui::Ui;
+
+/// Animated glTF characters: inspect, render, bake.
+#[derive(Debug, Parser)]
+#[command(name = "sinew", version, about, arg_required_else_help = true)]
+struct Cli {
+    /// Print nothing but errors
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Render(render::Args),
+    Bake(bake::Args),
+    Doctor(doctor::Args),
+}
+
+fn main() -> ExitCode {
+    // Prints help and usage errors itself; the latter exit with 2.
+    let cli = Cli::parse();
+    let ui = Ui::new(cli.quiet);
+    let result = match &cli.command {
+        Command::Render(args) => render::run(args, &ui),
+        Command::Bake(args) => bake::run(args, &ui),
+        Command::Doctor(args) => doctor::run(args, &ui),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            ui.fail(&failure);
+            ExitCode::from(failure.code())
+        }
+    }
+}

@@ -1,0 +1,24 @@
+use std::path::Path;
+
+use sinew::{Model, model::Severity};
+
+use crate::{failure::Failure, ui::Ui};
+
+/// Loads a file and says what had to be repaired or ignored.
+pub(crate) fn load(path: &Path, ui: &Ui) -> Result<Model, Failure> {
+    let model = Model::load(path).map_err(|error| explain(path, &error))?;
+    let worth = model.diagnostics().iter().filter(|d| d.severity > Severity::Info).count();
+    if worth > 0 {
+        let s = if worth == 1 { "" } else { "s" };
+        ui.note(format_args!("{}: {worth} finding{s}; `sinew inspect` lists them", path.display()));
+    }
+    Ok(model)
+}
+
+fn explain(path: &Path, error: &sinew::import::ImportError) -> Failure {
+    if !path.exists() {
+        return Failure::new(format_args!("`{}` does not exist", path.display()))
+            .help("give the path of a .gltf or .glb file");
+    }
+    Failure::new(format_args!("`{}`: {error}", path.display()))
+}
