@@ -10,8 +10,14 @@ use std::process::exit;
 mod shaders {
     pub use super::kinds::*;
 }
+#[path = "src/animate/joint_matrix.rs"]
+#[allow(dead_code, reason = "only the layout is of interest here")]
+mod joint_matrix;
 #[path = "src/shaders/kinds.rs"]
 mod kinds;
+#[path = "src/deform/layout.rs"]
+#[allow(dead_code, reason = "only the layouts are of interest here")]
+mod layout;
 #[path = "src/render/layout.rs"]
 #[allow(dead_code, reason = "only the layouts are of interest here")]
 mod raster;
@@ -29,6 +35,13 @@ use variants::Variant;
 /// Structs that Rust writes and a shader reads: root module, struct in WGSL, struct in Rust.
 fn layouts() -> Vec<(&'static str, &'static str, RustLayout)> {
     vec![
+        ("deform", "JointMatrix", rust_layout!(joint_matrix::JointMatrix, x, y, z)),
+        (
+            "deform",
+            "WorkItem",
+            rust_layout!(layout::WorkItem, source, counts, palette, joint_list, out_a, out_b, morph, extra),
+        ),
+        ("deform", "VariantHeader", rust_layout!(layout::VariantHeader, first, count, pad)),
         ("lit", "View", rust_layout!(raster::View, view_projection, eye, light, light_color, sky, ground)),
         (
             "lit",
@@ -57,7 +70,15 @@ fn layouts() -> Vec<(&'static str, &'static str, RustLayout)> {
 
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "how a build script speaks to cargo")]
 fn main() {
-    for watched in ["build.rs", "wgsl", "src/shader", "src/shaders", "src/render/layout.rs"] {
+    for watched in [
+        "build.rs",
+        "wgsl",
+        "src/shader",
+        "src/shaders",
+        "src/animate/joint_matrix.rs",
+        "src/deform/layout.rs",
+        "src/render/layout.rs",
+    ] {
         println!("cargo::rerun-if-changed={watched}");
     }
     if let Err(problem) = build() {

@@ -12,5 +12,9 @@ pub mod shader;
 pub mod shaders;
 
 pub use animate::{Animator, InstanceId, LoopMode, ModelId, Player};
+#[cfg(feature = "gpu")]
+pub use deform::gpu::{Deformer, ReadBack, Skinned, SkinnedPart, declare};
 pub use deform::{CpuDeformer, DeformError, Precision};
 pub use model::Model;
+#[cfg(feature = "gpu")]
+pub use sinew_graph as graph;

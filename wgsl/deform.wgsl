@@ -1,5 +1,7 @@
 // Morph, then skin, every vertex of every chunk of one kernel variant: one dispatch for all instances of
 // all meshes. A workgroup takes one work item; the grid is folded, so any number of items fits.
+// VARIANT is this variant's place in the frame block's headers.
+import constants::VARIANT;
 import package::bindings::{frame, palette, tables};
 import package::blend::{blend, joints};
 import package::layout::{VariantHeader, WorkItem};
@@ -8,8 +10,6 @@ import package::output::{store_a, store_b};
 import package::skin::skin_vertex;
 import package::source::{load_vertex, STRIDE};
 
-// This variant's place in the frame block's headers.
-const VARIANT: u32 = 0u;
 const WORKGROUP: u32 = 128u;
 
 fn variant_header() -> VariantHeader {

@@ -229,19 +229,9 @@ impl Animator {
         Ok(self.batch(id)?.layout())
     }
 
-    /// All instances, batch after batch: the order of [`Animator::palettes`].
+    /// All instances, model after model.
     pub fn instances(&self) -> impl Iterator<Item = InstanceId> + '_ {
         self.batches.iter().flat_map(|(_, batch)| batch.owners().iter().copied())
-    }
-
-    /// The palettes of all instances, one slice per model.
-    pub fn palettes(&self) -> impl Iterator<Item = &[JointMatrix]> {
-        self.batches.iter().map(|(_, batch)| batch.palettes())
-    }
-
-    /// Slot of an instance in its batch.
-    pub(crate) fn slot(&self, id: InstanceId) -> Result<u32, AnimateError> {
-        self.instances.get(id).map(|place| place.slot).ok_or(AnimateError::StaleInstance(id))
     }
 
     /// Number of instances of a model.

@@ -7,7 +7,7 @@ use super::{
     variant::Variant,
 };
 use crate::{
-    animate::{Animator, InstanceId, ModelId},
+    animate::{AnimateError, Animator, InstanceId, ModelId},
     model::Model,
 };
 
@@ -16,10 +16,8 @@ use crate::{
 pub(crate) struct Source {
     pub(crate) model: Model,
     pub(crate) precision: Precision,
-    /// Where the model starts in each stream: vertices (A and B), extra, tables.
-    pub(crate) vertices: u32,
-    pub(crate) extra: u32,
-    pub(crate) tables: u32,
+    /// Where the model starts in each stream.
+    pub(crate) start: Taken,
     /// One per shown part, in that order.
     pub(crate) parts: Vec<SourcePart>,
 }
@@ -45,32 +43,59 @@ pub(crate) struct PartPrimitive {
     pub(crate) first: u32,
 }
 
+/// Units of the streams: vertices (A and B), extra, tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Taken {
+    pub(crate) vertices: u32,
+    pub(crate) extra: u32,
+    pub(crate) tables: u32,
+}
+
+impl Taken {
+    fn of(streams: &Streams) -> Result<Self, DeformError> {
+        let unit = |len: usize| u32::try_from(len).map_err(|_| DeformError::StreamTooLong { units: len });
+        let vertices = unit(streams.a.len())?;
+        Ok(Self { vertices, extra: unit(streams.extra.len())?, tables: unit(streams.tables.len())? })
+    }
+
+    fn plus(self, other: Self) -> Result<Self, DeformError> {
+        let sum = |a: u32, b: u32| {
+            let units = a as usize + b as usize;
+            a.checked_add(b).ok_or(DeformError::StreamTooLong { units })
+        };
+        let vertices = sum(self.vertices, other.vertices)?;
+        Ok(Self { vertices, extra: sum(self.extra, other.extra)?, tables: sum(self.tables, other.tables)? })
+    }
+}
+
 /// The models and instances that are deformed together: their poses, and where every vertex lies in the
 /// kernel's streams. Shared by the GPU and the CPU deformer.
 #[derive(Debug, Default)]
 pub(crate) struct Cast {
     pub(crate) animator: Animator,
     sources: HashMap<ModelId, Source>,
+    /// How much of each stream is taken.
+    taken: Taken,
     /// Rises whenever models or instances change.
     revision: u64,
 }
 
 impl Cast {
-    /// Packs `model` behind what `streams` hold already.
+    /// Packs `model`; its streams belong behind what was taken before ([`Source::start`]).
     pub(crate) fn add_model(
         &mut self,
         model: &Model,
         precision: Precision,
-        streams: &mut Streams,
-    ) -> Result<ModelId, DeformError> {
-        let source = pack(model, precision, streams)?;
+    ) -> Result<(ModelId, Streams), DeformError> {
+        let (mut source, streams) = pack(model, precision)?;
+        source.start = self.taken;
+        self.taken = self.taken.plus(Taken::of(&streams)?)?;
         let id = self.animator.add_model(model);
-        let rows = self.animator.palette_layout(id)?.parts().to_vec();
-        let mut source = source;
-        source.parts.iter_mut().zip(rows).for_each(|(part, row)| part.palette = row);
+        let rows = self.animator.palette_layout(id)?.parts();
+        source.parts.iter_mut().zip(rows).for_each(|(part, row)| part.palette = *row);
         self.sources.insert(id, source);
         self.revision += 1;
-        Ok(id)
+        Ok((id, streams))
     }
 
     pub(crate) fn remove_model(&mut self, id: ModelId) -> Result<(), DeformError> {
@@ -94,59 +119,47 @@ impl Cast {
         self.revision
     }
 
-    pub(crate) fn source(&self, id: ModelId) -> Option<&Source> {
-        self.sources.get(&id)
+    pub(crate) fn source(&self, id: ModelId) -> Result<&Source, DeformError> {
+        self.sources.get(&id).ok_or(AnimateError::StaleModel(id).into())
     }
 
     pub(crate) fn source_of(&self, id: InstanceId) -> Result<&Source, DeformError> {
         let model = self.animator.model_of(id)?;
-        self.sources.get(&model).ok_or(crate::animate::AnimateError::StaleModel(model).into())
+        self.source(model)
     }
 
-    /// Packs every model anew, one after another: after a removal, or for a new device.
+    /// Packs every model anew, one after another: after a removal, when buffers grow, or for a new device.
     pub(crate) fn repack(&mut self) -> Result<Streams, DeformError> {
         let mut streams = Streams::default();
-        let ids: Vec<_> = self.animator.models().collect();
-        for id in ids {
+        for id in self.animator.models() {
             if let Some(source) = self.sources.get_mut(&id) {
-                let packed = pack(&source.model, source.precision, &mut streams)?;
-                (source.vertices, source.extra, source.tables) =
-                    (packed.vertices, packed.extra, packed.tables);
+                let (_, own) = pack(&source.model, source.precision)?;
+                source.start = Taken::of(&streams)?;
+                streams.append(own);
             }
         }
+        self.taken = Taken::of(&streams)?;
+        self.revision += 1;
         Ok(streams)
-    }
-
-    /// Palette rows of all instances.
-    pub(crate) fn palette_rows(&self) -> usize {
-        self.animator.palettes().map(<[_]>::len).sum()
     }
 }
 
-fn pack(model: &Model, precision: Precision, streams: &mut Streams) -> Result<Source, DeformError> {
-    let too_long = |units: usize| DeformError::StreamTooLong { units };
-    let start = |len: usize| u32::try_from(len).map_err(|_| too_long(len));
-    let vertices = start(streams.a.len())?;
-    let extra = start(streams.extra.len())?;
-    let tables = start(streams.tables.len())?;
-    // Offsets inside a model count from its own start, so that it can be moved.
-    let mut own = Streams::default();
+/// Packs the shown parts of a model; offsets count from its own start, so that it can be moved.
+fn pack(model: &Model, precision: Precision) -> Result<(Source, Streams), DeformError> {
+    let mut streams = Streams::default();
     let mut meshes: HashMap<u32, Vec<PackedPrimitive>> = HashMap::new();
     let mut parts = Vec::with_capacity(model.shown_parts().len());
     for &index in model.shown_parts() {
         let mesh = model.parts()[index as usize].mesh;
         if let std::collections::hash_map::Entry::Vacant(entry) = meshes.entry(mesh) {
             let primitives = model.meshes()[mesh as usize].primitives();
-            let packed = primitives.iter().map(|p| own.push(p, precision)).collect::<Result<Vec<_>, _>>()?;
+            let packed =
+                primitives.iter().map(|p| streams.push(p, precision)).collect::<Result<Vec<_>, _>>()?;
             entry.insert(packed);
         }
         parts.push(part(index, precision, &meshes[&mesh]));
     }
-    streams.a.append(&mut own.a);
-    streams.b.append(&mut own.b);
-    streams.extra.append(&mut own.extra);
-    streams.tables.append(&mut own.tables);
-    Ok(Source { model: model.clone(), precision, vertices, extra, tables, parts })
+    Ok((Source { model: model.clone(), precision, start: Taken::default(), parts }, streams))
 }
 
 fn part(index: u32, precision: Precision, packed: &[PackedPrimitive]) -> SourcePart {

@@ -2,8 +2,8 @@ use super::{
     DeformError,
     cast::Cast,
     cpu,
-    frame::FrameBlock,
-    output::{BYTES_A, BakedPrimitive, OutputLayout, bake},
+    frame::{FrameBlock, palettes},
+    output::{BakedPrimitive, OutputLayout, bake},
     source::{Precision, Streams},
 };
 use crate::{
@@ -33,7 +33,9 @@ impl CpuDeformer {
 
     /// Packs a model's vertices.
     pub fn add_model(&mut self, model: &Model, precision: Precision) -> Result<ModelId, DeformError> {
-        self.cast.add_model(model, precision, &mut self.streams)
+        let (id, streams) = self.cast.add_model(model, precision)?;
+        self.streams.append(streams);
+        Ok(id)
     }
 
     /// Forgets a model without instances and frees its vertices.
@@ -64,15 +66,18 @@ impl CpuDeformer {
         &mut self.cast.animator
     }
 
-    /// Deforms every visible instance by the palettes and weights of the last
-    /// [`Animator::evaluate`](crate::Animator::evaluate). Allocates only after models or instances changed.
+    /// Evaluates every instance and deforms the visible ones. Allocates only after models or instances
+    /// changed.
     pub fn run(&mut self) -> Result<(), DeformError> {
+        self.cast.animator.evaluate();
         let _span = tracing::trace_span!("deform", device = "cpu").entered();
         self.layout.update(&self.cast)?;
         self.out_a.resize(self.layout.len_a as usize, [0; 4]);
         self.out_b.resize(self.layout.len_b as usize, 0);
         self.palette.clear();
-        self.cast.animator.palettes().for_each(|rows| self.palette.extend_from_slice(rows));
+        for rows in palettes(&self.cast, &self.layout.jobs) {
+            self.palette.extend_from_slice(rows?);
+        }
         self.frame.build(&self.cast, &self.layout.jobs, &self.layout.outputs)?;
         let frame = self.frame.words();
         cpu::deform(&self.streams, &self.palette, frame, &mut self.out_a, &mut self.out_b);
@@ -83,21 +88,5 @@ impl CpuDeformer {
     /// the source's vertex order.
     pub fn bake(&self, instance: InstanceId) -> Result<Vec<BakedPrimitive>, DeformError> {
         bake(&self.cast, &self.layout, instance, &self.out_a, &self.out_b)
-    }
-
-    /// The outputs of one shown part as of the last [`CpuDeformer::run`], as they would lie in the two
-    /// vertex buffers: A, B, and the first vertex of each primitive.
-    pub fn vertices(
-        &self,
-        instance: InstanceId,
-        part: usize,
-    ) -> Result<(&[[u32; 4]], &[u32], Vec<u32>), DeformError> {
-        let range = self.layout.find(&self.cast, instance, part)?;
-        let units = |bytes: std::ops::Range<u64>, unit: u64| {
-            (bytes.start / unit) as usize..(bytes.end / unit) as usize
-        };
-        let a = &self.out_a[units(range.a, BYTES_A)];
-        let b = &self.out_b[units(range.b, 4)];
-        Ok((a, b, range.first_vertices))
     }
 }

@@ -4,7 +4,7 @@ use super::{
     layout::{ActiveTarget, HEADERS, MorphHeader, NO_OUTPUT, VARIANTS, VariantHeader, WorkItem},
     variant::Variant,
 };
-use crate::animate::{InstanceId, ModelId};
+use crate::animate::{AnimateError, InstanceId, JointMatrix};
 
 /// Where one part's vertices go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,27 +28,27 @@ pub(crate) struct Job {
 pub(crate) struct FrameBlock {
     words: Vec<[u32; 4]>,
     counts: [u32; VARIANTS],
-    /// First palette row of each model's instances.
-    palettes: Vec<(ModelId, u32)>,
 }
 
 impl FrameBlock {
-    /// Items of visible instances, grouped by kernel variant: headers, items, then morph blocks.
+    /// Items of visible instances, grouped by kernel variant: headers, items, then morph blocks. The
+    /// palettes are those of all `jobs`, one after another ([`palettes`]).
     pub(crate) fn build(
         &mut self,
         cast: &Cast,
         jobs: &[Job],
         outputs: &[PartOutput],
     ) -> Result<(), DeformError> {
-        self.find_palettes(cast);
         self.count(cast, jobs, outputs)?;
         let mut next = self.write_headers();
+        let mut row = 0;
         for job in jobs {
+            let palette = row;
+            row += cast.animator.palette(job.instance)?.len() as u32;
             if !cast.animator.visible(job.instance)? {
                 continue;
             }
             let source = cast.source_of(job.instance)?;
-            let palette = self.palette_of(cast, job.instance)?;
             let weights = cast.animator.weights(job.instance)?;
             for (part, output) in source.parts.iter().zip(&outputs[job.outputs..]) {
                 if output.a == NO_OUTPUT {
@@ -75,6 +75,12 @@ impl FrameBlock {
         &self.counts
     }
 
+    /// No items, no targets.
+    pub(crate) fn clear(&mut self) {
+        self.words.clear();
+        self.counts = [0; VARIANTS];
+    }
+
     /// Most `vec4`s a block for these jobs can take: every instance visible, every target active.
     pub(crate) fn capacity(cast: &Cast, jobs: &[Job]) -> Result<usize, DeformError> {
         let mut most = HEADERS;
@@ -85,22 +91,6 @@ impl FrameBlock {
             }
         }
         Ok(most)
-    }
-
-    fn find_palettes(&mut self, cast: &Cast) {
-        self.palettes.clear();
-        let mut row = 0;
-        for (id, rows) in cast.animator.models().zip(cast.animator.palettes()) {
-            self.palettes.push((id, row));
-            row += rows.len() as u32;
-        }
-    }
-
-    fn palette_of(&self, cast: &Cast, instance: InstanceId) -> Result<u32, DeformError> {
-        let model = cast.animator.model_of(instance)?;
-        let first = self.palettes.iter().find(|(id, _)| *id == model).map_or(0, |(_, row)| *row);
-        let rows = cast.animator.palette_layout(model)?.len() as u32;
-        Ok(first + cast.animator.slot(instance)? * rows)
     }
 
     fn count(&mut self, cast: &Cast, jobs: &[Job], outputs: &[PartOutput]) -> Result<(), DeformError> {
@@ -141,10 +131,10 @@ impl FrameBlock {
             return 0;
         }
         let at = self.words.len() as u32;
-        let first = source.vertices + primitive.packed.source;
+        let first = source.start.vertices + primitive.packed.source;
         self.words.push(bytemuck::cast(MorphHeader { count: active, source: first, pad: [0; 2] }));
         for (target, &weight) in primitive.packed.targets.iter().zip(weights).filter(|(_, w)| **w != 0.0) {
-            let (blocks, deltas) = (source.tables + target.blocks, source.tables + target.deltas);
+            let (blocks, deltas) = (source.start.tables + target.blocks, source.start.tables + target.deltas);
             self.words.push(bytemuck::cast(ActiveTarget { blocks, deltas, weight, flags: target.flags }));
         }
         at
@@ -158,14 +148,14 @@ impl FrameBlock {
             let variant = Variant { class: chunk.class, precision, morph: has_targets }.index();
             let first = primitive.first + chunk.first;
             let item = WorkItem {
-                source: source.vertices + primitive.packed.source + chunk.first * precision.stride(),
+                source: source.start.vertices + primitive.packed.source + chunk.first * precision.stride(),
                 counts: chunk.count | chunk.joint_count << 16,
                 palette: palette + part.palette,
-                joint_list: source.tables + chunk.joint_list,
+                joint_list: source.start.tables + chunk.joint_list,
                 out_a: output.a + first,
                 out_b: if output.b == NO_OUTPUT { NO_OUTPUT } else { output.b + first * precision.words_b() },
                 morph,
-                extra: source.extra + chunk.extra,
+                extra: source.start.extra + chunk.extra,
             };
             let [a, b]: [[u32; 4]; 2] = bytemuck::cast(item);
             let at = next[variant] as usize;
@@ -174,6 +164,19 @@ impl FrameBlock {
             next[variant] += 2;
         }
     }
+}
+
+/// The palette of every job, in order.
+pub(crate) fn palettes<'c>(
+    cast: &'c Cast,
+    jobs: &'c [Job],
+) -> impl Iterator<Item = Result<&'c [JointMatrix], AnimateError>> {
+    jobs.iter().map(|job| cast.animator.palette(job.instance))
+}
+
+/// Palette rows of all jobs together.
+pub(crate) fn palette_rows(cast: &Cast, jobs: &[Job]) -> Result<usize, AnimateError> {
+    palettes(cast, jobs).map(|rows| rows.map(<[_]>::len)).sum()
 }
 
 #[derive(Clone, Copy)]

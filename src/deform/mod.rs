@@ -7,6 +7,8 @@ mod cpu;
 mod cpu_deformer;
 mod error;
 mod frame;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 mod layout;
 mod output;
 mod source;

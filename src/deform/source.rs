@@ -207,6 +207,13 @@ impl Streams {
         Ok(PackedTarget { blocks, deltas, flags })
     }
 
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.a.append(&mut other.a);
+        self.b.append(&mut other.b);
+        self.extra.append(&mut other.extra);
+        self.tables.append(&mut other.tables);
+    }
+
     /// Bytes of the four streams, in the order of their bindings.
     pub(crate) fn bytes(&self) -> [&[u8]; 4] {
         [

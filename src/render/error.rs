@@ -1,4 +1,4 @@
-use crate::animate::{AnimateError, ModelId};
+use crate::animate::AnimateError;
 
 /// Why drawing was refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -8,20 +8,24 @@ pub enum RenderError {
     #[error(transparent)]
     Animate(#[from] AnimateError),
     /// Instances of a model that the renderer was not given.
-    #[error("the renderer does not know model {model:?}; add it with Renderer::add_model")]
+    #[error("the renderer does not know the model `{name}`; add it with Renderer::add_model")]
     UnknownModel {
-        /// The model.
-        model: ModelId,
+        /// The model's name.
+        name: String,
     },
     /// A part that its model does not show.
-    #[error("part {part} is not among the {shown} parts that model {model:?} shows")]
+    #[error("part {part} is not among the {shown} parts that its model shows")]
     UnknownPart {
-        /// The model.
-        model: ModelId,
         /// What was asked for.
         part: u32,
         /// Parts shown.
         shown: usize,
+    },
+    /// The pass reads packed vertices.
+    #[error("part {part} is deformed with Precision::Exact; the raster pass reads Precision::Packed")]
+    Precision {
+        /// The part.
+        part: u32,
     },
     /// Deformed vertices that do not lie as the renderer's own streams do.
     #[error("part {part}: its primitives start at deformed vertices {found:?}, the renderer has {expected:?}")]

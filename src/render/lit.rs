@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     animate::{Animator, InstanceId, ModelId},
+    deform::{Precision, gpu::SkinnedPart},
     model::{Diagnostic, Material, Model},
 };
 
@@ -34,7 +35,7 @@ impl Default for RendererOptions {
 pub struct Renderer {
     device: wgpu::Device,
     pub(super) pipelines: Pipelines,
-    models: HashMap<ModelId, ModelResources>,
+    models: Vec<ModelResources>,
 }
 
 struct ModelResources {
@@ -50,16 +51,6 @@ struct PrimitiveResources {
     material: wgpu::BindGroup,
 }
 
-/// Deformed vertices of one part, as a pass reads them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct PartVertices {
-    pub(super) instance: InstanceId,
-    /// Index into the model's parts.
-    pub(super) part: u32,
-    /// First vertex of each primitive.
-    pub(super) first_vertices: Vec<u32>,
-}
-
 impl std::fmt::Debug for Renderer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Renderer").field("models", &self.models.len()).finish_non_exhaustive()
@@ -70,17 +61,15 @@ impl Renderer {
     /// A renderer without models.
     pub fn new(device: &wgpu::Device, options: RendererOptions) -> Result<Self, RenderError> {
         let pipelines = Pipelines::new(device, options.format, options.samples)?;
-        Ok(Self { device: device.clone(), pipelines, models: HashMap::new() })
+        Ok(Self { device: device.clone(), pipelines, models: Vec::new() })
     }
 
-    /// Uploads a model's indices, uvs, colours and textures; `id` is what the deformer knows it by. An image
-    /// that cannot be decoded is drawn as a checker and reported.
-    pub fn add_model(
-        &mut self,
-        queue: &wgpu::Queue,
-        id: ModelId,
-        model: &Model,
-    ) -> Result<Vec<Diagnostic>, RenderError> {
+    /// Uploads a model's indices, uvs, colours and textures, unless it was added before. An image that
+    /// cannot be decoded is drawn as a checker and reported.
+    pub fn add_model(&mut self, queue: &wgpu::Queue, model: &Model) -> Result<Vec<Diagnostic>, RenderError> {
+        if self.find(model).is_some() {
+            return Ok(Vec::new());
+        }
         let _span = tracing::debug_span!("upload", model = model.name()).entered();
         let device = self.device.clone();
         let geometry = Geometry::new(&device, queue, model)?;
@@ -112,34 +101,38 @@ impl Renderer {
             primitives.push(resources.collect());
         }
         let diagnostics = textures.diagnostics;
-        self.models.insert(id, ModelResources { model: model.clone(), geometry, primitives });
+        self.models.push(ModelResources { model: model.clone(), geometry, primitives });
         Ok(diagnostics)
     }
 
     /// Gives a model's buffers and textures back. Passes that were declared with it keep their own handles.
-    pub fn remove_model(&mut self, id: ModelId) {
-        self.models.remove(&id);
+    pub fn remove_model(&mut self, model: &Model) {
+        self.models.retain(|known| !known.model.ptr_eq(model));
     }
 
     /// Resolves parts to draws.
     pub(super) fn draw_list(
         &self,
         animator: &Animator,
-        parts: &[PartVertices],
+        parts: &[SkinnedPart],
     ) -> Result<DrawList, RenderError> {
         let mut list = DrawList::default();
         let mut slots: HashMap<InstanceId, u32> = HashMap::new();
         for part in parts {
-            let id = animator.model_of(part.instance)?;
-            let resources = self.models.get(&id).ok_or(RenderError::UnknownModel { model: id })?;
+            let unknown = || RenderError::UnknownModel { name: part.model.name().into() };
+            let resources = self.find(&part.model).ok_or_else(unknown)?;
             let slot = *slots.entry(part.instance).or_insert_with(|| {
                 list.instances.push(part.instance);
                 list.instances.len() as u32 - 1
             });
-            resources.push(id, part, slot, &mut list)?;
+            resources.push(animator.model_of(part.instance)?, part, slot, &mut list)?;
         }
         list.finish();
         Ok(list)
+    }
+
+    fn find(&self, model: &Model) -> Option<&ModelResources> {
+        self.models.iter().find(|known| known.model.ptr_eq(model))
     }
 }
 
@@ -147,14 +140,16 @@ impl ModelResources {
     fn push(
         &self,
         id: ModelId,
-        part: &PartVertices,
+        part: &SkinnedPart,
         slot: u32,
         list: &mut DrawList,
     ) -> Result<(), RenderError> {
+        if part.precision != Precision::Packed {
+            return Err(RenderError::Precision { part: part.part });
+        }
         let shown = self.model.shown_parts();
         let place = shown.iter().position(|&index| index == part.part);
-        let unknown = RenderError::UnknownPart { model: id, part: part.part, shown: shown.len() };
-        let place = place.ok_or(unknown)?;
+        let place = place.ok_or(RenderError::UnknownPart { part: part.part, shown: shown.len() })?;
         let mesh = self.model.parts()[part.part as usize].mesh as usize;
         let geometry = &self.geometry.meshes[mesh];
         if part.first_vertices != geometry.first_vertices {

@@ -27,5 +27,5 @@ pub use error::RenderError;
 pub use extents::extents;
 pub use light::Light;
 pub use lit::{Renderer, RendererOptions};
-pub use pass::{DrawPart, Output};
+pub use pass::Output;
 pub use pipeline::DEPTH_FORMAT;

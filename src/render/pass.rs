@@ -1,30 +1,14 @@
 //! The renderer as passes of a frame graph.
 
-use sinew_graph::{Buffer, Graph, Texture, TextureDesc};
+use sinew_graph::{Graph, Texture, TextureDesc};
 
 use super::{
     RenderError, RenderFrame, Renderer,
     draw::{instance_of, view_of},
     layout::{Instance, View},
-    lit::PartVertices,
     pipeline::DEPTH_FORMAT,
 };
-use crate::animate::{Animator, InstanceId};
-
-/// Deformed vertices of one part as graph resources: what a raster pass reads.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DrawPart {
-    /// The instance.
-    pub instance: InstanceId,
-    /// Index into the model's parts.
-    pub part: u32,
-    /// Output A: position and normal, 16 bytes a vertex.
-    pub a: Buffer,
-    /// Output B, packed: the tangent, 4 bytes a vertex.
-    pub b: Buffer,
-    /// First vertex of each primitive.
-    pub first_vertices: Vec<u32>,
-}
+use crate::{animate::Animator, deform::gpu::SkinnedPart};
 
 /// Where a pass draws to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,17 +28,11 @@ impl Renderer {
         &self,
         graph: &mut Graph<F>,
         animator: &Animator,
-        parts: impl IntoIterator<Item = DrawPart>,
+        parts: &[SkinnedPart],
         output: Output,
         get: impl Fn(&F) -> RenderFrame<'_> + Clone + wgpu::WasmNotSend + 'static,
     ) -> Result<(), RenderError> {
-        let (vertices, parts): (Vec<_>, Vec<_>) = parts
-            .into_iter()
-            .map(|DrawPart { instance, part, a, b, first_vertices }| {
-                ((a, b), PartVertices { instance, part, first_vertices })
-            })
-            .unzip();
-        let mut list = self.draw_list(animator, &parts)?;
+        let mut list = self.draw_list(animator, parts)?;
         let view = graph.transient("view", size_of::<View>() as u64);
         let instances = graph.transient("instances", list.instance_bytes());
         let (get_host, slots) = (get.clone(), list.instances.clone());
@@ -80,7 +58,7 @@ impl Renderer {
         let depth = graph.texture("depth", size(DEPTH_FORMAT, samples));
         let multisampled = (samples > 1).then(|| graph.texture("multisampled", size(format, samples)));
         graph.raster("lit", |pass| {
-            let vertices: Vec<_> = vertices.iter().map(|&(a, b)| [pass.vertex(a), pass.vertex(b)]).collect();
+            let vertices: Vec<_> = parts.iter().map(|part| [pass.vertex(part.a), pass.vertex(part.b)]).collect();
             let view = (0, pass.uniform(view).into());
             let instances = (1, pass.storage_read(instances).into());
             let group = pass.bind_group(&self.pipelines.view_layout, [view, instances]);

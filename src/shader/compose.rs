@@ -158,18 +158,19 @@ fn module_name(path: &ModulePath) -> String {
 
 /// Prints the declarations with a comment wherever the module changes.
 fn render(compiled: &CompileResult, root: &ModulePath) -> String {
-    let mut text = String::new();
-    for directive in &compiled.syntax.global_directives {
-        text += &format!("{directive}\n");
-    }
+    let mut text: String = compiled.syntax.global_directives.iter().map(|d| format!("{d}\n")).collect();
     let mut last = String::new();
     for declaration in &compiled.syntax.global_declarations {
-        let origin = ident(declaration)
-            .and_then(|ident| compiled.sourcemap.get_decl(&ident.name()).map(|(path, _)| module_name(path)));
-        let module = origin.unwrap_or_else(|| if last.is_empty() { module_name(root) } else { last.clone() });
+        let module = ident(declaration)
+            .and_then(|ident| compiled.sourcemap.get_decl(&ident.name()).map(|(path, _)| module_name(path)))
+            .unwrap_or_else(|| if last.is_empty() { module_name(root) } else { last.clone() });
+        let has_body =
+            matches!(&**declaration, GlobalDeclaration::Function(_) | GlobalDeclaration::Struct(_));
+        if !text.is_empty() && (has_body || module != last) {
+            text.push('\n');
+        }
         if module != last {
-            let gap = if text.is_empty() { "" } else { "\n" };
-            text += &format!("{gap}{MODULE_MARK}{module}\n");
+            text += &format!("{MODULE_MARK}{module}\n");
             last = module;
         }
         text += &format!("{declaration}\n");

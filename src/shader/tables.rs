@@ -1,6 +1,5 @@
 //! Rust source of the tables in `src/shaders.rs`.
 
-use std::fmt::Write;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -57,8 +56,11 @@ pub fn modules(root: &Path) -> io::Result<String> {
     for file in files {
         let name = file.strip_prefix(root).unwrap_or(&file).with_extension("");
         let name: Vec<_> = name.iter().map(|part| part.to_string_lossy()).collect();
-        let text = fs::read_to_string(&file)?;
-        let _ = writeln!(items, "    ({:?}, {text:?}),", name.join("::"));
+        let text = format!(
+            "include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {:?}))",
+            format!("/{}", file.display())
+        );
+        items += &format!("    ({:?}, {text}),\n", name.join("::"));
     }
     let doc =
         "/// The library's WESL modules by name and text, for [`Source::library`] of the `shader` module.";

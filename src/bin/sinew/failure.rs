@@ -59,6 +59,6 @@ from_library!(
     sinew::DeformError,
     sinew::animate::AnimateError,
     sinew::render::RenderError,
-    sinew_graph::GraphErrors,
-    sinew_graph::RunError,
+    sinew::graph::GraphErrors,
+    sinew::graph::RunError,
 );

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use sinew::{
-    CpuDeformer, InstanceId, Model, Precision,
-    render::{Camera, DrawPart, Light, Output, RenderFrame, Renderer, RendererOptions, extents},
+    Deformer, InstanceId, Model, declare,
+    graph::{Graph, Plan, Runtime, RuntimeOptions, Texture, TextureDesc},
+    render::{Camera, Light, Output, RenderFrame, Renderer, RendererOptions, extents},
 };
-use sinew_graph::{Graph, Plan, Runtime, RuntimeOptions, Texture, TextureDesc};
 
 use crate::{encode::Picture, failure::Failure, gpu::Gpu, ui::Ui};
 
@@ -20,10 +20,9 @@ pub(crate) const IN_FLIGHT: usize = 2;
 
 /// What the passes of a frame receive.
 struct Frame {
-    deformer: CpuDeformer,
+    deformer: Deformer,
     camera: Camera,
     light: Light,
-    failed: Option<sinew::DeformError>,
 }
 
 pub(crate) struct Stage<'g> {
@@ -50,14 +49,14 @@ impl<'g> Stage<'g> {
         size: [u32; 2],
         ui: Ui,
     ) -> Result<Self, Failure> {
-        let mut deformer = CpuDeformer::new();
-        let id = deformer.add_model(model, Precision::Packed)?;
+        let mut deformer = Deformer::new(&gpu.device);
+        let id = deformer.add_model(&gpu.queue, model)?;
         let instance = deformer.spawn(id)?;
         if let Some(clip) = clip {
-            deformer.animator_mut().play(instance, clip)?;
+            deformer.play(instance, clip)?;
         }
         let mut renderer = Renderer::new(&gpu.device, RendererOptions { format: FORMAT, samples: 4 })?;
-        for diagnostic in renderer.add_model(&gpu.queue, id, model)? {
+        for diagnostic in renderer.add_model(&gpu.queue, model)? {
             ui.note(diagnostic);
         }
         let camera = Camera::frame(extents(model, clip)?, size[0] as f32 / size[1] as f32);
@@ -65,9 +64,9 @@ impl<'g> Stage<'g> {
 
         let mut graph = Graph::new();
         let target = graph.target("picture", TextureDesc::new(size[0], size[1], FORMAT));
-        let parts = declare_deform(&mut graph, &mut deformer, model, instance)?;
+        let skinned = declare(&mut graph, &deformer, [instance], |frame: &mut Frame| &mut frame.deformer)?;
         let output = Output { color: target, size, clear: BACKGROUND };
-        renderer.declare(&mut graph, deformer.animator(), parts, output, |frame: &Frame| RenderFrame {
+        renderer.declare(&mut graph, deformer.animator(), skinned.all(), output, |frame: &Frame| RenderFrame {
             camera: &frame.camera,
             light: &frame.light,
             animator: frame.deformer.animator(),
@@ -79,7 +78,7 @@ impl<'g> Stage<'g> {
             graph,
             plan,
             runtime: Runtime::new(&gpu.device, &gpu.queue, RuntimeOptions::default()),
-            frame: Frame { deformer, camera, light, failed: None },
+            frame: Frame { deformer, camera, light },
             instance,
             target,
             size,
@@ -101,9 +100,6 @@ impl<'g> Stage<'g> {
         self.runtime.bind_target(self.target, &self.view);
         let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
         self.runtime.run(&mut self.graph, &self.plan, &mut encoder, &mut self.frame)?;
-        if let Some(error) = self.frame.failed.take() {
-            return Err(error.into());
-        }
         let layout = wgpu::TexelCopyBufferLayout {
             offset: 0,
             bytes_per_row: Some(row_bytes(self.size[0])),
@@ -148,40 +144,6 @@ impl<'g> Stage<'g> {
     pub(crate) fn runtime(&mut self) -> &mut Runtime {
         &mut self.runtime
     }
-}
-
-/// Declares the pass that deforms, and returns what it leaves.
-fn declare_deform(
-    graph: &mut Graph<Frame>,
-    deformer: &mut CpuDeformer,
-    model: &Model,
-    instance: InstanceId,
-) -> Result<Vec<DrawPart>, Failure> {
-    deformer.animator_mut().evaluate();
-    deformer.run()?;
-    let mut parts = Vec::new();
-    for (shown, &part) in model.shown_parts().iter().enumerate() {
-        let (a, b, first_vertices) = deformer.vertices(instance, shown)?;
-        let a = graph.transient("positions and normals", size_of_val(a) as u64);
-        let b = graph.transient("tangents", size_of_val(b) as u64);
-        parts.push(DrawPart { instance, part, a, b, first_vertices });
-    }
-    graph.host("deform", |pass| {
-        let uploads: Vec<_> = parts.iter().map(|part| (pass.upload(part.a), pass.upload(part.b))).collect();
-        move |host, frame: &mut Frame| {
-            frame.deformer.animator_mut().evaluate();
-            frame.failed = frame.deformer.run().err();
-            for (shown, &(a, b)) in uploads.iter().enumerate() {
-                if let Ok((vertices_a, vertices_b, _)) = frame.deformer.vertices(instance, shown)
-                    && !vertices_a.is_empty()
-                {
-                    host.write(a).copy_from_slice(bytemuck::cast_slice(vertices_a));
-                    host.write(b).copy_from_slice(bytemuck::cast_slice(vertices_b));
-                }
-            }
-        }
-    });
-    Ok(parts)
 }
 
 fn create_pixels(device: &wgpu::Device, size: [u32; 2]) -> wgpu::Texture {

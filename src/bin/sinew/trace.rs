@@ -12,7 +12,7 @@ use std::{
 };
 
 use serde_json::{Map, Value, json};
-use sinew_graph::Runtime;
+use sinew::graph::Runtime;
 use tracing::{
     Event, Metadata, Subscriber,
     field::{Field, Visit},

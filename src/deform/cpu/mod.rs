@@ -2,7 +2,6 @@
 //! the fallback where no adapter answers (only when asked for), the picker's geometry and the reference.
 
 mod blend;
-#[expect(clippy::module_inception, reason = "one stage, one file, one name in both languages")]
 mod deform;
 mod morph;
 mod output;

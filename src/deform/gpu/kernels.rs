@@ -1,0 +1,89 @@
+use std::sync::OnceLock;
+
+use crate::{
+    deform::layout::VARIANTS,
+    gpu::bind_group_layout_entries,
+    shaders::{self, Shader},
+};
+
+/// The kernel's pipelines, each compiled when something first needs it, and their common layout.
+#[derive(Debug)]
+pub(crate) struct Kernels {
+    device: wgpu::Device,
+    group: wgpu::BindGroupLayout,
+    layout: wgpu::PipelineLayout,
+    pipelines: [OnceLock<wgpu::ComputePipeline>; VARIANTS],
+}
+
+/// Most workgroups along x; items beyond fold into y.
+const GRID_WIDTH: u32 = 4096;
+
+impl Kernels {
+    pub(crate) fn new(device: &wgpu::Device) -> Self {
+        let group = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some("deform"),
+            entries: &entries(),
+        });
+        let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some("deform"),
+            bind_group_layouts: &[Some(&group)],
+            ..Default::default()
+        });
+        Self { device: device.clone(), group, layout, pipelines: Default::default() }
+    }
+
+    pub(crate) fn group_layout(&self) -> &wgpu::BindGroupLayout {
+        &self.group
+    }
+
+    /// The pipeline of a variant; compiles it the first time.
+    pub(crate) fn pipeline(&self, variant: usize) -> &wgpu::ComputePipeline {
+        self.pipelines[variant].get_or_init(|| {
+            let shader = &shaders::DEFORM[variant];
+            let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: Some(shader.name),
+                source: wgpu::ShaderSource::Wgsl(shader.source.into()),
+            });
+            self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(shader.name),
+                layout: Some(&self.layout),
+                module: &module,
+                entry_point: shader.entry_points.first().map(|e| e.name),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    // Workgroup memory is written before it is read.
+                    zero_initialize_workgroup_memory: false,
+                    ..Default::default()
+                },
+                cache: None,
+            })
+        })
+    }
+
+    /// One dispatch for each variant that has items. Returns their number.
+    pub(crate) fn dispatch(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        group: &wgpu::BindGroup,
+        counts: &[u32; VARIANTS],
+    ) -> u32 {
+        let mut dispatches = 0;
+        pass.set_bind_group(0, group, &[]);
+        for (variant, &items) in counts.iter().enumerate().filter(|(_, items)| **items > 0) {
+            pass.set_pipeline(self.pipeline(variant));
+            pass.dispatch_workgroups(items.min(GRID_WIDTH), items.div_ceil(GRID_WIDTH), 1);
+            dispatches += 1;
+        }
+        dispatches
+    }
+}
+
+/// Every binding that some variant uses; variants that use fewer share the layout.
+fn entries() -> Vec<wgpu::BindGroupLayoutEntry> {
+    let mut all: Vec<wgpu::BindGroupLayoutEntry> = Vec::new();
+    for entry in shaders::DEFORM.iter().flat_map(|shader: &Shader| bind_group_layout_entries(shader, 0)) {
+        if all.iter().all(|known| known.binding != entry.binding) {
+            all.push(entry);
+        }
+    }
+    all
+}
