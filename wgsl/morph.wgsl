@@ -24,23 +24,23 @@ fn morph_vertex(source: Vertex, block: u32, at: u32) -> Vertex {
     let index = (at - header.source) / STRIDE;
     let bit = 1u << (index & 31u);
     for (var k = 0u; k < header.count; k++) {
-        let active = active_target(block + 1u + k);
-        let pair = active.blocks + (index >> 5u) * 2u;
+        let entry = active_target(block + 1u + k);
+        let pair = entry.blocks + (index >> 5u) * 2u;
         let mask = tables[pair];
         if (mask & bit) != 0u {
             let rank = tables[pair + 1u] + countOneBits(mask & (bit - 1u));
-            let normals = (active.flags & DELTA_NORMALS) != 0u;
-            let tangents = (active.flags & DELTA_TANGENTS) != 0u;
+            let normals = (entry.flags & DELTA_NORMALS) != 0u;
+            let tangents = (entry.flags & DELTA_TANGENTS) != 0u;
             let stride = 3u + select(0u, 3u, normals) + select(0u, 3u, tangents);
-            var word = active.deltas + rank * stride;
-            vertex.position += active.weight * delta_at(word);
+            var word = entry.deltas + rank * stride;
+            vertex.position += entry.weight * delta_at(word);
             if normals {
                 word += 3u;
-                vertex.normal += active.weight * delta_at(word);
+                vertex.normal += entry.weight * delta_at(word);
             }
             if tangents {
                 word += 3u;
-                vertex.tangent += active.weight * delta_at(word);
+                vertex.tangent += entry.weight * delta_at(word);
             }
         }
     }

@@ -21,23 +21,23 @@ pub(super) fn morph_vertex(
     let index = (at - header.source) / precision.stride();
     let bit = 1u32 << (index & 31);
     for k in 0..header.count {
-        let active: ActiveTarget = bytemuck::cast(frame[(block + 1 + k) as usize]);
-        let pair = (active.blocks + (index >> 5) * 2) as usize;
+        let entry: ActiveTarget = bytemuck::cast(frame[(block + 1 + k) as usize]);
+        let pair = (entry.blocks + (index >> 5) * 2) as usize;
         let mask = streams.tables[pair];
         if mask & bit != 0 {
             let rank = streams.tables[pair + 1] + (mask & (bit - 1)).count_ones();
-            let normals = active.flags & DELTA_NORMALS != 0;
-            let tangents = active.flags & DELTA_TANGENTS != 0;
+            let normals = entry.flags & DELTA_NORMALS != 0;
+            let tangents = entry.flags & DELTA_TANGENTS != 0;
             let stride = 3 + if normals { 3 } else { 0 } + if tangents { 3 } else { 0 };
-            let mut word = active.deltas + rank * stride;
-            vertex.position += active.weight * delta_at(streams, word);
+            let mut word = entry.deltas + rank * stride;
+            vertex.position += entry.weight * delta_at(streams, word);
             if normals {
                 word += 3;
-                vertex.normal += active.weight * delta_at(streams, word);
+                vertex.normal += entry.weight * delta_at(streams, word);
             }
             if tangents {
                 word += 3;
-                vertex.tangent += active.weight * delta_at(streams, word);
+                vertex.tangent += entry.weight * delta_at(streams, word);
             }
         }
     }
