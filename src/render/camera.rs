@@ -3,7 +3,7 @@ use glam::{Mat4, Vec3, Vec4};
 use super::Bounds;
 
 /// Share of the picture's height and width that a framed box may fill.
-const FILL: f32 = 0.9;
+const FILL: f32 = 0.96;
 
 /// A perspective camera.
 ///
@@ -156,7 +156,7 @@ mod tests {
             let camera = Camera::frame(bounds, aspect);
             assert_inside(&camera, bounds);
             let most = corners(&camera, bounds).iter().fold(0f32, |m, c| m.max(c.x.abs()).max(c.y.abs()));
-            assert!((0.85..=0.95).contains(&most), "{most} {bounds:?} {aspect}");
+            assert!((0.92..=0.98).contains(&most), "{most} {bounds:?} {aspect}");
         }
     }
 

@@ -28,7 +28,9 @@ pub enum RenderError {
         part: u32,
     },
     /// Deformed vertices that do not lie as the renderer's own streams do.
-    #[error("part {part}: its primitives start at deformed vertices {found:?}, the renderer has {expected:?}")]
+    #[error(
+        "part {part}: its primitives start at deformed vertices {found:?}, the renderer has {expected:?}"
+    )]
     VertexOrder {
         /// The part.
         part: u32,

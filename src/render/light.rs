@@ -24,9 +24,9 @@ impl Light {
         let direction = toward_camera.transform_vector3(Vec3::new(-0.45, 0.65, 0.75));
         Self {
             direction,
-            color: Vec3::new(0.66, 0.64, 0.60),
-            sky: Vec3::new(0.46, 0.48, 0.52),
-            ground: Vec3::new(0.27, 0.26, 0.26),
+            color: Vec3::new(0.66, 0.63, 0.58),
+            sky: Vec3::new(0.54, 0.56, 0.60),
+            ground: Vec3::new(0.36, 0.34, 0.33),
         }
     }
 }

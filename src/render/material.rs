@@ -1,12 +1,6 @@
 //! Materials as the shader binds them.
 
-use super::{
-    RenderError,
-    geometry::upload,
-    layout::Surface,
-    mip::ColorSpace,
-    texture::Textures,
-};
+use super::{RenderError, geometry::upload, layout::Surface, mip::ColorSpace, texture::Textures};
 use crate::{
     model::{AlphaMode, Material, Model, Primitive, TextureRef},
     shaders,

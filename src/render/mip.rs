@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 /// How the bytes of an image encode colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ColorSpace {
+pub(crate) enum ColorSpace {
     /// Red, green and blue by the sRGB curve, alpha linear.
     Srgb,
     /// Linear.

@@ -44,8 +44,7 @@ impl Renderer {
                 view.copy_from_slice(bytemuck::bytes_of(&view_of(frame)));
                 let (mut chunks, _) = instances.into_chunks::<{ size_of::<Instance>() }>();
                 for (index, &id) in slots.iter().enumerate() {
-                    let bytes: [u8; size_of::<Instance>()] =
-                        bytemuck::cast(instance_of(frame.animator, id));
+                    let bytes: [u8; size_of::<Instance>()] = bytemuck::cast(instance_of(frame.animator, id));
                     chunks.slice(index..index + 1).copy_from_slice(&[bytes]);
                 }
             }
@@ -58,7 +57,8 @@ impl Renderer {
         let depth = graph.texture("depth", size(DEPTH_FORMAT, samples));
         let multisampled = (samples > 1).then(|| graph.texture("multisampled", size(format, samples)));
         graph.raster("lit", |pass| {
-            let vertices: Vec<_> = parts.iter().map(|part| [pass.vertex(part.a), pass.vertex(part.b)]).collect();
+            let vertices: Vec<_> =
+                parts.iter().map(|part| [pass.vertex(part.a), pass.vertex(part.b)]).collect();
             let view = (0, pass.uniform(view).into());
             let instances = (1, pass.storage_read(instances).into());
             let group = pass.bind_group(&self.pipelines.view_layout, [view, instances]);

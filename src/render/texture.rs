@@ -116,11 +116,8 @@ fn upload(
     levels: &[Level],
     space: ColorSpace,
 ) -> wgpu::TextureView {
-    let size = |level: &Level| wgpu::Extent3d {
-        width: level.width,
-        height: level.height,
-        depth_or_array_layers: 1,
-    };
+    let size =
+        |level: &Level| wgpu::Extent3d { width: level.width, height: level.height, depth_or_array_layers: 1 };
     let texture = device.create_texture(&wgpu::TextureDescriptor {
         label: Some(name),
         size: levels.first().map_or_else(wgpu::Extent3d::default, size),

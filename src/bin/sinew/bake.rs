@@ -3,9 +3,9 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use sinew::{CpuDeformer, InstanceId, Model, ModelId, Precision, deform::BakedPrimitive};
+use sinew::Model;
 
-use crate::{clip, failure::Failure, load::load, oracle::Oracle, ui::Ui};
+use crate::{clip, engine::Engine, failure::Failure, gpu::Gpu, load::load, oracle::Oracle, ui::Ui};
 
 /// Write deformed vertices as numbers: positions, normals and tangents of every primitive, in world space
 ///
@@ -46,7 +46,8 @@ struct Job {
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
-    let mut engine = Engine::open(args, ui)?;
+    let mut engine = if args.cpu { Engine::cpu() } else { Engine::gpu(Gpu::open(args.adapter.as_deref())?) };
+    ui.note(format_args!("deformed by {engine}"));
     let (Some(jobs), Some(root)) = (&args.jobs, &args.root) else {
         let file = args.file.as_deref().unwrap_or(Path::new(""));
         let name = file.file_name().map_or_else(Default::default, |name| name.to_string_lossy().into_owned());
@@ -99,11 +100,7 @@ fn bake(
     file: &str,
 ) -> Result<(), Failure> {
     let mut oracle = Oracle::default();
-    let (id, instance) = engine.enter(model)?;
-    for &(clip, time) in poses {
-        oracle.push(model, clip, time, &engine.bake(instance, clip, time)?);
-    }
-    engine.leave(id, instance)?;
+    engine.bake(model, poses, |clip, time, baked| oracle.push(model, clip, time, baked))?;
     oracle.write(&output.join(file), file)
 }
 
@@ -118,7 +115,8 @@ fn read_jobs(path: &Path) -> Result<Vec<Job>, Failure> {
 
 fn parse_jobs(text: &str) -> Result<Vec<Job>, String> {
     let list: Vec<serde_json::Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let job = |(index, value)| parse_job(value).ok_or_else(|| format!("job {index} lacks file, clip or time"));
+    let job =
+        |(index, value)| parse_job(value).ok_or_else(|| format!("job {index} lacks file, clip or time"));
     list.iter().enumerate().map(job).collect()
 }
 
@@ -130,51 +128,4 @@ fn parse_job(value: &serde_json::Value) -> Option<Job> {
         clip: if clip.is_null() { None } else { Some(index()?) },
         time: value.get("time")?.as_f64()?,
     })
-}
-
-/// What deforms.
-enum Engine {
-    Cpu(CpuDeformer),
-}
-
-impl Engine {
-    fn open(args: &Args, ui: &Ui) -> Result<Self, Failure> {
-        if !args.cpu {
-            return Err(Failure::new("deforming on the GPU is not built in").help("add --cpu"));
-        }
-        ui.note("deformed by the CPU");
-        Ok(Self::Cpu(CpuDeformer::new()))
-    }
-
-    fn enter(&mut self, model: &Model) -> Result<(ModelId, InstanceId), Failure> {
-        let Self::Cpu(deformer) = self;
-        let id = deformer.add_model(model, Precision::Exact)?;
-        Ok((id, deformer.spawn(id)?))
-    }
-
-    fn bake(
-        &mut self,
-        instance: InstanceId,
-        clip: Option<u32>,
-        time: f64,
-    ) -> Result<Vec<BakedPrimitive>, Failure> {
-        let Self::Cpu(deformer) = self;
-        let animator = deformer.animator_mut();
-        match clip {
-            Some(clip) => animator.play(instance, clip)?,
-            None => animator.stop(instance)?,
-        }
-        if let Some(player) = animator.player_mut(instance)? {
-            player.seek(time);
-        }
-        animator.evaluate();
-        deformer.run()?;
-        Ok(deformer.bake(instance)?)
-    }
-
-    fn leave(&mut self, id: ModelId, instance: InstanceId) -> Result<(), Failure> {
-        let Self::Cpu(deformer) = self;
-        deformer.despawn(instance)?;
-        Ok(deformer.remove_model(id)?)
-    }
 }

@@ -33,7 +33,10 @@ fn report(ui: &Ui, adapter: &wgpu::Adapter, problems: &[String]) {
     ui.result(format_args!("{}", AdapterName(info)));
     ui.result(format_args!("  driver          {}", driver.trim()));
     let timestamps = adapter.features().contains(wgpu::Features::TIMESTAMP_QUERY);
-    ui.result(format_args!("  GPU times       {}", if timestamps { "yes" } else { "no, traces show the CPU only" }));
+    ui.result(format_args!(
+        "  GPU times       {}",
+        if timestamps { "yes" } else { "no, traces show the CPU only" }
+    ));
     let mib = |bytes: u64| format!("{} MiB", bytes >> 20);
     ui.result(format_args!("  buffer          {}", mib(limits.max_buffer_size)));
     ui.result(format_args!("  storage binding {}", mib(limits.max_storage_buffer_binding_size)));

@@ -30,23 +30,29 @@ impl fmt::Display for AdapterName {
     }
 }
 
-/// Every adapter that wgpu finds, the best first: real GPUs before software, native APIs before OpenGL.
+/// Every adapter that wgpu finds, the best first: real GPUs before software. OpenGL is asked only where no
+/// native API answers, because opening it may make the driver print to stderr.
 pub(crate) fn adapters() -> Vec<wgpu::Adapter> {
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
-    let mut found = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+    let native = enumerate(wgpu::Backends::all() - wgpu::Backends::GL);
+    let mut found = if native.is_empty() { enumerate(wgpu::Backends::GL) } else { native };
     found.sort_by_key(|adapter| rank(&adapter.get_info()));
     found
 }
 
-fn rank(info: &wgpu::AdapterInfo) -> (u8, bool) {
-    let kind = match info.device_type {
+fn enumerate(backends: wgpu::Backends) -> Vec<wgpu::Adapter> {
+    let descriptor =
+        wgpu::InstanceDescriptor { backends, ..wgpu::InstanceDescriptor::new_without_display_handle() };
+    pollster::block_on(wgpu::Instance::new(descriptor).enumerate_adapters(backends))
+}
+
+fn rank(info: &wgpu::AdapterInfo) -> u8 {
+    match info.device_type {
         wgpu::DeviceType::DiscreteGpu => 0,
         wgpu::DeviceType::IntegratedGpu => 1,
         wgpu::DeviceType::VirtualGpu => 2,
         wgpu::DeviceType::Other => 3,
         wgpu::DeviceType::Cpu => 4,
-    };
-    (kind, info.backend == wgpu::Backend::Gl)
+    }
 }
 
 /// The limits to ask a device for: WebGPU's defaults, and as much memory as the adapter has.
@@ -108,10 +114,8 @@ impl Gpu {
     pub(crate) fn check(&self) -> Result<(), Failure> {
         let first = self.first_error.lock().unwrap_or_else(PoisonError::into_inner);
         match &*first {
-            Some(message) => {
-                Err(Failure::new(format_args!("{} refused the work: {message}", self.name))
-                    .help("this is a fault of sinew or of the driver; try another --adapter"))
-            }
+            Some(message) => Err(Failure::new(format_args!("{} refused the work: {message}", self.name))
+                .help("this is a fault of sinew or of the driver; try another --adapter")),
             None => Ok(()),
         }
     }

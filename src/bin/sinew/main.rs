@@ -4,6 +4,7 @@ mod bake;
 mod clip;
 mod doctor;
 mod encode;
+mod engine;
 mod failure;
 mod gpu;
 mod load;
@@ -19,7 +20,6 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use failure::Failure;
 use ui::Ui;
 
 /// Animated glTF characters: inspect, render, bake.

@@ -55,12 +55,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
     let trace = args.trace.as_deref().map(Trace::start).transpose()?;
     let model = load(&args.file, ui)?;
     let clip = clip::choose(&model, args.clip.as_deref(), &args.file)?;
-    let wish = Wish {
-        time: args.time,
-        frames: args.frames,
-        fps: args.fps,
-        animated: output.is_animated(),
-    };
+    let wish = Wish { time: args.time, frames: args.frames, fps: args.fps, animated: output.is_animated() };
     let timeline = Timeline::new(&model, clip, wish);
 
     let gpu = Gpu::open(args.adapter.as_deref())?;

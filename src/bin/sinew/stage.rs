@@ -66,10 +66,8 @@ impl<'g> Stage<'g> {
         let target = graph.target("picture", TextureDesc::new(size[0], size[1], FORMAT));
         let skinned = declare(&mut graph, &deformer, [instance], |frame: &mut Frame| &mut frame.deformer)?;
         let output = Output { color: target, size, clear: BACKGROUND };
-        renderer.declare(&mut graph, deformer.animator(), skinned.all(), output, |frame: &Frame| RenderFrame {
-            camera: &frame.camera,
-            light: &frame.light,
-            animator: frame.deformer.animator(),
+        renderer.declare(&mut graph, deformer.animator(), skinned.all(), output, |frame: &Frame| {
+            RenderFrame { camera: &frame.camera, light: &frame.light, animator: frame.deformer.animator() }
         })?;
         let plan = graph.compile(&gpu.device.limits().into())?;
         let pixels = create_pixels(&gpu.device, size);
@@ -130,7 +128,8 @@ impl<'g> Stage<'g> {
         let mut rgba = Vec::with_capacity((width * height * 4) as usize);
         {
             let mapped = readback.slice(..).get_mapped_range();
-            let mapped = mapped.map_err(|error| Failure::new(format_args!("no pixels came back: {error}")))?;
+            let mapped =
+                mapped.map_err(|error| Failure::new(format_args!("no pixels came back: {error}")))?;
             for row in mapped.chunks_exact(row_bytes(width) as usize) {
                 rgba.extend_from_slice(&row[..width as usize * 4]);
             }

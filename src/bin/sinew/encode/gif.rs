@@ -1,6 +1,6 @@
 use std::{
     fs::File,
-    io::{self, BufWriter},
+    io::{self, BufWriter, Write},
     path::{Path, PathBuf},
 };
 
@@ -56,7 +56,7 @@ impl Sink for Gif {
 
     fn finish(self: Box<Self>) -> io::Result<()> {
         match self.encoder {
-            Some(encoder) => encoder.into_inner()?.into_inner().map(drop).map_err(io::Error::from),
+            Some(encoder) => encoder.into_inner().map_err(io::Error::other)?.flush(),
             None => Ok(()),
         }
     }
