@@ -10,11 +10,11 @@ use std::process::exit;
 mod shaders {
     pub use super::kinds::*;
 }
+#[path = "src/shaders/kinds.rs"]
+mod kinds;
 #[path = "src/animate/joint_matrix.rs"]
 #[allow(dead_code, reason = "only the layout is of interest here")]
 mod joint_matrix;
-#[path = "src/shaders/kinds.rs"]
-mod kinds;
 #[path = "src/deform/layout.rs"]
 #[allow(dead_code, reason = "only the layouts are of interest here")]
 mod layout;
@@ -24,61 +24,76 @@ mod raster;
 #[path = "src/shader/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "the library's module, used in part")]
 mod shader;
-#[path = "src/shader/tables.rs"]
+#[path = "src/shader/build/tables.rs"]
 mod tables;
-#[path = "src/shader/variants.rs"]
+#[path = "src/shader/build/variants.rs"]
 mod variants;
 
 use shader::{RustLayout, Validated};
 use variants::Variant;
 
-/// Structs that Rust writes and a shader reads: root module, struct in WGSL, struct in Rust.
-fn layouts() -> Vec<(&'static str, &'static str, RustLayout)> {
-    vec![
-        ("deform", "JointMatrix", rust_layout!(joint_matrix::JointMatrix, x, y, z)),
+/// What the build depends on beside itself.
+const WATCHED: [&str; 7] = [
+    "build.rs",
+    "wgsl",
+    "src/shader",
+    "src/shaders",
+    "src/animate/joint_matrix.rs",
+    "src/deform/layout.rs",
+    "src/render/layout.rs",
+];
+
+/// Structs that Rust writes and this shader reads: name in WGSL, layout in Rust.
+fn layouts(variant: &Variant) -> Vec<(&'static str, RustLayout)> {
+    match variant.module {
+        "deform" => deform_layouts(variant),
+        "lit" => lit_layouts(),
+        _ => Vec::new(),
+    }
+}
+
+fn deform_layouts(variant: &Variant) -> Vec<(&'static str, RustLayout)> {
+    use layout::{ActiveTarget, MorphHeader, VariantHeader, WorkItem};
+    let mut all = vec![
+        ("JointMatrix", rust_layout!(joint_matrix::JointMatrix, x, y, z)),
         (
-            "deform",
             "WorkItem",
-            rust_layout!(layout::WorkItem, source, counts, palette, joint_list, out_a, out_b, morph, extra),
+            rust_layout!(WorkItem, source, counts, palette, joint_list, out_a, out_b, morph, extra),
         ),
-        ("deform", "VariantHeader", rust_layout!(layout::VariantHeader, first, count, pad)),
-        ("lit", "View", rust_layout!(raster::View, view_projection, eye, light, light_color, sky, ground)),
-        (
-            "lit",
-            "Instance",
-            rust_layout!(raster::Instance, x, y, z, normal_x, normal_y, normal_z, orientation),
-        ),
-        (
-            "lit",
-            "Surface",
-            rust_layout!(
-                raster::Surface,
-                base_color,
-                emissive,
-                cutoff,
-                metallic,
-                roughness,
-                normal_scale,
-                occlusion_strength,
-                lit,
-                maps,
-                uv_sets
-            ),
-        ),
+        ("VariantHeader", rust_layout!(VariantHeader, first, count, pad)),
+    ];
+    if variant.flags.contains(&("morph", true)) {
+        all.push(("MorphHeader", rust_layout!(MorphHeader, count, source, pad)));
+        all.push(("ActiveTarget", rust_layout!(ActiveTarget, blocks, deltas, weight, flags)));
+    }
+    all
+}
+
+fn lit_layouts() -> Vec<(&'static str, RustLayout)> {
+    use raster::{Instance, Surface, View};
+    let surface = rust_layout!(
+        Surface,
+        base_color,
+        emissive,
+        cutoff,
+        metallic,
+        roughness,
+        normal_scale,
+        occlusion_strength,
+        lit,
+        maps,
+        uv_sets,
+    );
+    vec![
+        ("View", rust_layout!(View, view_projection, eye, light, light_color, sky, ground)),
+        ("Instance", rust_layout!(Instance, x, y, z, normal_x, normal_y, normal_z, orientation)),
+        ("Surface", surface),
     ]
 }
 
-#[expect(clippy::print_stdout, clippy::print_stderr, reason = "how a build script speaks to cargo")]
+#[expect(clippy::print_stderr, reason = "how a build script speaks to cargo")]
 fn main() {
-    for watched in [
-        "build.rs",
-        "wgsl",
-        "src/shader",
-        "src/shaders",
-        "src/animate/joint_matrix.rs",
-        "src/deform/layout.rs",
-        "src/render/layout.rs",
-    ] {
+    for watched in WATCHED {
         println!("cargo::rerun-if-changed={watched}");
     }
     if let Err(problem) = build() {
@@ -107,10 +122,8 @@ fn prove(root: &Path, variant: &Variant, out: &Path) -> Result<Validated, Box<dy
     fs::write(out.join(format!("{}.wgsl", variant.name)), &text)?;
     let shader = shader::validate(&variant.name, &text)?;
     shader.check_limits()?;
-    for (module, name, rust) in layouts() {
-        if module == variant.module {
-            shader.check_layout(name, &rust)?;
-        }
+    for (name, rust) in layouts(variant) {
+        shader.check_layout(name, &rust)?;
     }
     Ok(shader)
 }

@@ -1,4 +1,91 @@
-//! A frame graph for wgpu.
+//! A frame graph for wgpu: passes declare what they touch, a compiler orders, culls and places, and a runtime
+//! records the frame into the caller's encoder.
+//!
+//! ```text
+//! Graph<F> ──compile──→ Plan ──run(&mut encoder, &mut frame)──→ commands in the caller's encoder
+//!   what there is        plain data:            │
+//!   and how to           order, lifetimes,      Runtime: arenas, textures, bind groups,
+//!   record it            places, reasons        staging memory, timestamps
+//! ```
+//!
+//! - [`Graph`] holds the declarations and one record closure per pass, boxed once. Values of a frame reach the
+//!   closures as `&F` (host passes: `&mut F`), never by capture, so declarations outlive frames.
+//! - [`Plan`] needs no device. It can be printed, compared and cloned, and says why each pass is not in it.
+//! - [`Runtime`] owns what the plans need on one device, for any number of graphs.
+//!
+//! A [`Buffer`] is one *value* with exactly one writer; [`Declare::modify`] changes it in place and returns the
+//! next value. All order follows from that, so passes are declared in any order. A [`Pack`] is written as one
+//! range and read member by member, and members that nobody reads are left out. Host passes run on the CPU
+//! while the frame is recorded and write straight into mapped staging memory ([`UploadRing`], also usable
+//! without a graph).
+//!
+//! ```
+//! use sinew_graph::{Graph, Limits, Runtime, RuntimeOptions};
+//!
+//! let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+//!
+//! /// What changes from frame to frame.
+//! struct Frame {
+//!     time: f32,
+//! }
+//!
+//! let mut graph = Graph::<Frame>::new();
+//! let palette = graph.transient("palette", 64);
+//! let vertices = graph.transient("vertices", 1024);
+//! graph.host("animate", |pass| {
+//!     let palette = pass.upload(palette);
+//!     move |host, frame| {
+//!         frame.time += 1.0 / 60.0;
+//!         host.write(palette).slice(..4).copy_from_slice(&frame.time.to_le_bytes());
+//!     }
+//! });
+//! graph.compute("deform", |pass| {
+//!     pass.storage_read(palette);
+//!     pass.storage_write(vertices);
+//!     |_pass, _resources, _frame| { /* set_pipeline, set_bind_group, dispatch_workgroups */ }
+//! });
+//! graph.export(vertices);
+//!
+//! let plan = graph.compile(&Limits::from(device.limits()))?;
+//! assert_eq!(plan.peak_bytes(), 1024 + 256);
+//!
+//! let mut runtime = Runtime::new(&device, &queue, RuntimeOptions::default());
+//! let mut frame = Frame { time: 0.0 };
+//! for _ in 0..3 {
+//!     let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+//!     runtime.run(&mut graph, &plan, &mut encoder, &mut frame)?;
+//!     queue.submit([encoder.finish()]);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is checked here, and what wgpu checks
+//!
+//! [`Graph::compile`] finds, all at once, what can be known from the declarations: cycles, reads before any
+//! write, two writers, reading and writing one resource in a pass, uses that a kind of pass cannot have,
+//! handles of another graph, sizes over the device's limits, attachments that do not fit together, and
+//! imported buffers that lack a usage ([`GraphError`]). It also guarantees what wgpu does not check: no two
+//! transients that are alive together share bytes.
+//!
+//! Left to wgpu, and reported by it: shaders, pipelines, bind group layouts against their entries, draw and
+//! dispatch arguments, formats that cannot be drawn into or sampled, and the size of the view that
+//! [`Runtime::bind_target`] is given. Left to the caller: that a record closure does what its pass declared. A
+//! buffer bound by [`Bind::range`] is not tracked, so no pass of the graph may write it.
+//!
+//! # What it refuses to do
+//!
+//! No submit and no poll: commands go into the caller's encoder, and staging memory comes back during the
+//! caller's own submits and polls. No callback on the caller's device, no thread, no waiting, no global state
+//! but a counter that numbers graphs. No panic on wrong input: mistakes are values of [`GraphErrors`] or
+//! [`RunError`]. A steady frame allocates nothing beyond what wgpu itself does, and creates no GPU object.
+//!
+//! # Tracing
+//!
+//! Each run has a span `frame`, and in it one span `pass` per pass with the fields `label`, `kind`,
+//! `bytes_read` and `bytes_written` (bytes of buffers), `dispatches` and `draws` (as the closure counts them by
+//! [`Resources::count_dispatches`] and [`Resources::count_draws`]) and `gpu_ns` (of the frame that the `frame`
+//! span names as `gpu_frame`: the newest finished one, some frames old). Events at compile time say what was
+//! culled, why, and how many bytes were saved by aliasing.
 #![forbid(unsafe_code)]
 
 mod access;

@@ -88,7 +88,10 @@ impl UploadRing {
         let now = self.takes;
         let mut idle = self.returned.lock();
         idle.mapped.retain(|(_, take)| now - take <= IDLE_TAKES);
-        let fitting = idle.mapped.iter().enumerate().filter(|(_, (buffer, _))| buffer.size() >= bytes);
+        // A buffer far too large is left to grow idle, or one big upload would hold its memory for good.
+        let sizes = bytes..=bytes.max(GRANULARITY).saturating_mul(4);
+        let fitting =
+            idle.mapped.iter().enumerate().filter(|(_, (buffer, _))| sizes.contains(&buffer.size()));
         let (at, _) = fitting.min_by_key(|(_, (buffer, _))| buffer.size())?;
         Some(idle.mapped.swap_remove(at).0)
     }

@@ -20,8 +20,9 @@ pub fn normalize(q: Quat) -> Quat {
     Quat::from_xyzw(x / length, y / length, z / length, w / length)
 }
 
-/// Spherical interpolation along the shorter arc (glTF 2.0, appendix C.3), `t` in 0..=1, of unit
-/// quaternions. The half angle comes from `|a - b|` and `|a + b|`, which stays exact for small angles.
+/// Spherical interpolation along the shorter arc (glTF 2.0, appendix C.3), `t` in 0..=1; unit length comes
+/// out. `a` and `b` should have unit length themselves; rounded ones keep their share. The half angle comes
+/// from `|a - b|` and `|a + b|`, which stays exact for small angles.
 #[must_use]
 pub fn slerp(a: Quat, b: Quat, t: f32) -> Quat {
     let (a, b) = (a.to_array(), b.to_array());

@@ -74,7 +74,8 @@ fn value(track: &Track, time: f32) -> [f32; 3] {
 fn rotation(track: &Track, time: f32) -> Quat {
     let at = Span::find(&track.times, time);
     if track.interpolation == Interpolation::Linear && at.left != at.right {
-        let key = |k: usize| normalize(Quat::from_slice(&track.values[k * 4..k * 4 + 4]));
+        // Keys as they are: normalising comes after sampling, so rounded keys keep their share.
+        let key = |k: usize| Quat::from_slice(&track.values[k * 4..k * 4 + 4]);
         return slerp(key(at.left), key(at.right), at.t);
     }
     let [x, y, z, w] = [0, 1, 2, 3].map(|i| component(track, at, i));

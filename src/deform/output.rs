@@ -104,7 +104,8 @@ pub struct DeformedPrimitive {
     pub positions: Vec<Vec3>,
     /// Unit length; empty where the source had none.
     pub normals: Vec<Vec3>,
-    /// xyz unit length, w as in the source; empty where the source had none.
+    /// xyz unit length; empty where the source had none. w as in the source when exact; when packed, times
+    /// -1 where the blended matrix mirrors, which is what shading needs.
     pub tangents: Vec<Vec4>,
 }
 

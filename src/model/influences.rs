@@ -163,6 +163,10 @@ pub fn normalize_weights(weights: &mut [f32]) -> bool {
         repaired = true;
     }
     let sum: f64 = weights.iter().map(|&w| f64::from(w)).sum();
+    // Already one within rounding: left alone, so that normalising twice changes nothing.
+    if (sum - 1.0).abs() <= f64::from(f32::EPSILON) {
+        return repaired;
+    }
     if sum > 0.0 {
         for weight in weights.iter_mut() {
             *weight = (f64::from(*weight) / sum) as f32;

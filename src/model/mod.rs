@@ -152,8 +152,10 @@ impl Model {
         let mut part_of_node = vec![None; desc.skeleton.len()];
         let mut weight_ranges = Vec::with_capacity(desc.parts.len());
         let mut weights = 0;
+        // A mesh that fits a skin fits every larger one: parts that share a mesh do not check it again.
+        let mut fits = vec![usize::MAX; desc.meshes.len()];
         for (index, part) in desc.parts.iter().enumerate() {
-            check_part(&desc, index, part)?;
+            check_part(&desc, index, part, &mut fits)?;
             if part_of_node[part.node as usize].replace(index as u32).is_some() {
                 return Err(ModelError::TwoMeshes { node: part.node });
             }
@@ -324,7 +326,7 @@ fn check_references(desc: &ModelDesc) -> Result<(), ModelError> {
     Ok(())
 }
 
-fn check_part(desc: &ModelDesc, index: usize, part: &Part) -> Result<(), ModelError> {
+fn check_part(desc: &ModelDesc, index: usize, part: &Part, fits: &mut [usize]) -> Result<(), ModelError> {
     let place = || format!("parts[{index}]");
     in_range(place, "node", part.node, desc.skeleton.len())?;
     in_range(place, "mesh", part.mesh, desc.meshes.len())?;
@@ -336,6 +338,9 @@ fn check_part(desc: &ModelDesc, index: usize, part: &Part) -> Result<(), ModelEr
     let Some(skin) = part.skin else { return Ok(()) };
     in_range(place, "skin", skin, desc.skins.len())?;
     let joints = desc.skins[skin as usize].joints().len();
+    if fits[part.mesh as usize] <= joints {
+        return Ok(());
+    }
     for (primitive, data) in mesh.primitives().iter().enumerate() {
         let Some(influences) = data.influences() else {
             return Err(ModelError::SkinWithoutInfluences { part: index, primitive });
@@ -346,6 +351,7 @@ fn check_part(desc: &ModelDesc, index: usize, part: &Part) -> Result<(), ModelEr
             source,
         })?;
     }
+    fits[part.mesh as usize] = joints;
     Ok(())
 }
 

@@ -104,7 +104,7 @@ impl Skin {
             Some(matrices) => check_matrices(joints.len(), matrices)?,
             None => vec![Affine3A::IDENTITY; joints.len()],
         };
-        let parents = joints.iter().map(|&node| nearest_joint(skeleton, &of_node, node)).collect();
+        let parents = nearest_joints(skeleton, &of_node, &joints);
         Ok(Self { name: name.into(), joints, parents, inverse_binds })
     }
 
@@ -196,13 +196,14 @@ fn check_matrices(joints: usize, matrices: &[Mat4]) -> Result<Vec<Affine3A>, Ski
     matrices.iter().enumerate().map(check).collect()
 }
 
-fn nearest_joint(skeleton: &Skeleton, of_node: &[Option<u32>], node: u32) -> Option<u32> {
-    let mut at = skeleton.parents()[node as usize];
-    while let Some(parent) = at {
-        if of_node[parent as usize].is_some() {
-            return of_node[parent as usize];
+/// For every joint its nearest ancestor that is one, in a single pass over the nodes: walking up from
+/// each joint would be quadratic in a long chain.
+fn nearest_joints(skeleton: &Skeleton, of_node: &[Option<u32>], joints: &[u32]) -> Vec<Option<u32>> {
+    let mut above: Vec<Option<u32>> = vec![None; skeleton.len()];
+    for &node in skeleton.order() {
+        if let Some(parent) = skeleton.parents()[node as usize] {
+            above[node as usize] = of_node[parent as usize].or(above[parent as usize]);
         }
-        at = skeleton.parents()[parent as usize];
     }
-    None
+    joints.iter().map(|&node| above[node as usize]).collect()
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use wesl::syntax::{GlobalDeclaration, Ident, PathOrigin};
@@ -65,13 +66,18 @@ impl<'a> Source<'a> {
     /// root module and names as written wherever one module alone declares them.
     ///
     /// # Errors
-    /// A flag that no module names, a module or declaration that does not exist, or a syntax error.
+    /// A flag that no module names, a module or declaration that does not exist, a syntax error, or a root
+    /// module without an entry point.
     pub fn compose(&self) -> Result<String, ShaderError> {
         self.check_flags()?;
         let root = module_path(self.module);
         let names = Names::recording(root.clone());
         self.compile(&root, &names)?;
         let compiled = self.compile(&root, &names.settled())?;
+        if compiled.syntax.global_declarations.is_empty() {
+            let place = Place { module: self.module.into(), declaration: None, excerpt: String::new() };
+            return Err(self.error("no entry point in the root module", place));
+        }
         Ok(render(&compiled, &root))
     }
 
@@ -103,7 +109,18 @@ impl<'a> Source<'a> {
             _ => String::new(),
         };
         let place = Place { module, declaration: detail.declaration, excerpt };
-        ShaderError::Compose { shader: self.module.into(), message: error.to_string(), place }
+        let message = error.to_string();
+        // The parser's message starts with byte offsets and ends with every token it knows.
+        let message = match &*error {
+            wesl::Error::ParseError(_) => message.split_once(": ").map_or(&*message, |(_, rest)| rest),
+            _ => &message,
+        };
+        let message = message.split(", expected `\"").next().unwrap_or_default();
+        self.error(message, place)
+    }
+
+    fn error(&self, message: &str, place: Place) -> ShaderError {
+        ShaderError::Compose { shader: self.module.into(), message: message.into(), place: Box::new(place) }
     }
 
     fn library_text(&self, path: &ModulePath, package: &str) -> Result<Cow<'a, str>, ResolveError> {
@@ -131,9 +148,10 @@ impl Resolver for Source<'_> {
             PathOrigin::Package(package) => self.library_text(path, package),
             PathOrigin::Absolute | PathOrigin::Relative(_) => {
                 let file = path.components.join("/") + ".wgsl";
-                fs::read_to_string(self.root.join(&file))
-                    .map(Cow::from)
-                    .map_err(|error| ResolveError::ModuleNotFound(path.clone(), format!("{file}: {error}")))
+                fs::read_to_string(self.root.join(&file)).map(Cow::from).map_err(|error| {
+                    let why = if error.kind() == ErrorKind::NotFound { "no such file" } else { "unreadable" };
+                    ResolveError::ModuleNotFound(path.clone(), format!("{file}: {why}"))
+                })
             }
         }
     }

@@ -16,7 +16,7 @@ pub enum ShaderError {
         /// What is wrong.
         message: String,
         /// Where, in the module as written.
-        place: Place,
+        place: Box<Place>,
     },
     /// A flag was given that no module names.
     #[error("shader `{shader}`: no module names the flag `{flag}`; the flags are: {}", known.join(", "))]
@@ -29,14 +29,14 @@ pub enum ShaderError {
         known: Vec<String>,
     },
     /// The composed text is not valid WGSL for a default WebGPU device.
-    #[error("shader `{shader}` does not validate: {message}{place}{}", notes.iter().map(|n| format!("\n  {n}")).collect::<String>())]
+    #[error("shader `{shader}` does not validate: {message}{place}{}", lines(notes))]
     Invalid {
         /// The shader's name.
         shader: String,
         /// What is wrong.
         message: String,
         /// Where, in the composed text.
-        place: Place,
+        place: Box<Place>,
         /// Causes and hints, outermost first.
         notes: Vec<String>,
     },

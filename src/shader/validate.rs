@@ -89,8 +89,9 @@ fn parse_error(name: &str, text: &str, error: &ParseError) -> ShaderError {
 }
 
 fn validation_error(name: &str, text: &str, error: &naga::WithSpan<ValidationError>) -> ShaderError {
-    // The last span is the outermost; the first one is the spot itself.
-    let spot = error.spans().find_map(|(span, label)| Some((span.to_range()?, label.as_str())));
+    // naga adds a span at each level from the declaration inwards; the shortest one is the spot itself.
+    let spans = error.spans().filter_map(|(span, label)| Some((span.to_range()?, label.as_str())));
+    let spot = spans.min_by_key(|(span, _)| span.len());
     let (span, label) = spot.map_or((None, ""), |(span, label)| (Some(span), label));
     let mut causes = Vec::new();
     let mut cause = error.as_inner().source();
@@ -104,7 +105,7 @@ fn validation_error(name: &str, text: &str, error: &naga::WithSpan<ValidationErr
 }
 
 fn invalid(name: &str, text: &str, message: String, span: Option<Range<usize>>, label: &str) -> ShaderError {
-    let place = Place::in_text(name, text, span, label);
+    let place = Box::new(Place::in_text(name, text, span, label));
     ShaderError::Invalid { shader: name.into(), message, place, notes: Vec::new() }
 }
 

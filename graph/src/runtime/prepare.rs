@@ -61,7 +61,7 @@ pub(crate) struct Prepared {
     pub(crate) groups: Vec<Option<PreparedGroup>>,
     /// The passes with timestamps, in order.
     pub(crate) timed: Arc<[Label]>,
-    /// By planned pass, the newest GPU time seen.
+    /// Bytes to copy of each upload block of the host pass being recorded.
     pub(crate) upload_used: Vec<u64>,
 }
 

@@ -8,7 +8,7 @@ use crate::{
     runtime::{
         prepare::{PlacedRange, Prepared},
         target::Targets,
-        void::Void,
+        void::{Objects, Void},
     },
 };
 
@@ -33,7 +33,7 @@ impl<'a> Resources<'a> {
     pub fn group(&self, group: Group) -> &'a wgpu::BindGroup {
         let groups = self.is_own(group.graph, group.pass).then_some(&self.prepared.groups);
         let built = groups.and_then(|groups| groups.get(group.index as usize)?.as_ref());
-        built.map_or_else(|| self.miss("group", &self.void.group), |built| &built.group)
+        built.map_or_else(|| &self.miss("group").group, |built| &built.group)
     }
 
     /// The bytes to set as a vertex buffer.
@@ -56,7 +56,7 @@ impl<'a> Resources<'a> {
     pub fn binding<R: BufferRole>(&self, access: Access<R>) -> wgpu::BufferBinding<'a> {
         match self.range(access) {
             Some(range) => range.binding(),
-            None => self.miss("access", self.void.buffer.as_entire_buffer_binding()),
+            None => self.miss("access").buffer.as_entire_buffer_binding(),
         }
     }
 
@@ -68,7 +68,7 @@ impl<'a> Resources<'a> {
             }
             _ => None,
         };
-        view.unwrap_or_else(|| self.miss("access", &self.void.view))
+        view.unwrap_or_else(|| &self.miss("access").view)
     }
 
     /// Whether the plan gives `buffer` memory; see [`Plan::is_live`].
@@ -89,7 +89,7 @@ impl<'a> Resources<'a> {
     fn slice<R>(&self, access: Access<R>) -> wgpu::BufferSlice<'a> {
         match self.range(access) {
             Some(range) => range.slice(),
-            None => self.miss("access", self.void.buffer.slice(..)),
+            None => self.miss("access").buffer.slice(..),
         }
     }
 
@@ -102,8 +102,9 @@ impl<'a> Resources<'a> {
         graph == self.plan.graph && pass == self.pass
     }
 
-    fn miss<T>(&self, kind: &'static str, stand_in: T) -> T {
+    /// Notes the mistake and returns the stand-ins.
+    fn miss(&self, kind: &'static str) -> &'a Objects {
         self.undeclared.set(self.undeclared.get().or(Some(kind)));
-        stand_in
+        self.void.objects()
     }
 }

@@ -1,7 +1,15 @@
+use std::sync::OnceLock;
+
 /// Empty stand-ins for what a closure resolves without having declared it, so that a mistake is an error of
-/// the run and never a panic while recording.
+/// the run and never a panic while recording. Made for the first mistake: a correct program has none.
 #[derive(Debug)]
 pub(crate) struct Void {
+    device: wgpu::Device,
+    objects: OnceLock<Objects>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Objects {
     pub(crate) buffer: wgpu::Buffer,
     pub(crate) view: wgpu::TextureView,
     pub(crate) group: wgpu::BindGroup,
@@ -9,6 +17,16 @@ pub(crate) struct Void {
 
 impl Void {
     pub(crate) fn new(device: &wgpu::Device) -> Self {
+        Self { device: device.clone(), objects: OnceLock::new() }
+    }
+
+    pub(crate) fn objects(&self) -> &Objects {
+        self.objects.get_or_init(|| Objects::new(&self.device))
+    }
+}
+
+impl Objects {
+    fn new(device: &wgpu::Device) -> Self {
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("graph void"),
             size: 256,

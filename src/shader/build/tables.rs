@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use super::shader::Validated;
 
 /// `pub static NAME: [Shader; n]`.
-pub fn list(name: &str, doc: &str, shaders: &[Validated]) -> String {
+pub(crate) fn list(name: &str, doc: &str, shaders: &[Validated]) -> String {
     let items: String = shaders.iter().map(|shader| format!("    {},\n", literal(shader))).collect();
     format!("/// {doc}\npub static {name}: [Shader; {}] = [\n{items}];\n\n", shaders.len())
 }
 
 /// `pub static NAME: Shader`.
-pub fn one(name: &str, doc: &str, shader: &Validated) -> String {
+pub(crate) fn one(name: &str, doc: &str, shader: &Validated) -> String {
     format!("/// {doc}\npub static {name}: Shader = {};\n\n", literal(shader))
 }
 
@@ -49,7 +49,7 @@ fn qualified(kind: &str) -> String {
 }
 
 /// `pub static MODULES`: the modules below `root` as written, by name, for other crates to import.
-pub fn modules(root: &Path) -> io::Result<String> {
+pub(crate) fn modules(root: &Path) -> io::Result<String> {
     let mut files = files(root)?;
     files.sort();
     let mut items = String::new();
@@ -62,8 +62,7 @@ pub fn modules(root: &Path) -> io::Result<String> {
         );
         items += &format!("    ({:?}, {text}),\n", name.join("::"));
     }
-    let doc =
-        "/// The library's WESL modules by name and text, for [`Source::library`] of the `shader` module.";
+    let doc = "/// The library's WESL modules by name and text, for `shader::Source::library`.";
     Ok(format!("{doc}\npub static MODULES: &[(&str, &str)] = &[\n{items}];\n\n"))
 }
 

@@ -8,24 +8,24 @@ use super::shader::{ShaderError, Source};
 const INFLUENCES: [&str; 4] = ["one", "four", "eight", "any"];
 
 /// The variants of the deform kernel.
-pub const DEFORM_COUNT: u32 = 16;
+pub(crate) const DEFORM_COUNT: u32 = 16;
 
 /// A shader to build.
 #[derive(Debug)]
-pub struct Variant {
+pub(crate) struct Variant {
     /// Its name in tables and dumps.
-    pub name: String,
+    pub(crate) name: String,
     /// Its root module in `wgsl/`.
-    pub module: &'static str,
+    pub(crate) module: &'static str,
     /// The flags of `@if(..)`.
-    pub flags: Vec<(&'static str, bool)>,
+    pub(crate) flags: Vec<(&'static str, bool)>,
     /// The constants of `import constants::..`.
-    pub constants: Vec<(&'static str, u32)>,
+    pub(crate) constants: Vec<(&'static str, u32)>,
 }
 
 impl Variant {
     /// The composed text.
-    pub fn compose(&self, root: &Path) -> Result<String, ShaderError> {
+    pub(crate) fn compose(&self, root: &Path) -> Result<String, ShaderError> {
         Source::new(root, self.module).flags(&self.flags).constants(&self.constants).compose()
     }
 }
@@ -33,7 +33,7 @@ impl Variant {
 /// One variant of the deform kernel: `influences * 4 + exact * 2 + morph`.
 ///
 /// A kernel reads its index by `import constants::VARIANT;`.
-pub fn deform(index: u32) -> Variant {
+pub(crate) fn deform(index: u32) -> Variant {
     let (influences, exact, morph) = (index / 4, index / 2 % 2 == 1, index % 2 == 1);
     let mut flags: Vec<_> = (0..).zip(INFLUENCES).map(|(n, flag)| (flag, n == influences)).collect();
     flags.extend([("exact", exact), ("morph", morph)]);
@@ -41,6 +41,6 @@ pub fn deform(index: u32) -> Variant {
 }
 
 /// The raster module.
-pub fn lit() -> Variant {
+pub(crate) fn lit() -> Variant {
     Variant { name: "lit".into(), module: "lit", flags: Vec::new(), constants: Vec::new() }
 }

@@ -1,0 +1,149 @@
+//! Random graphs, checked against wgpu's validation and against an oracle that knows nothing of the compiler.
+
+mod support;
+
+use std::collections::HashMap;
+
+use sinew_graph::{Bind, Buffer, CompileOptions, Graph, Limits, Plan, Runtime, RuntimeOptions};
+use support::{Rng, device, encoder, kernel, validation};
+
+const SEEDS: std::ops::Range<u64> = 1..301;
+
+type Kernels = HashMap<(usize, usize), wgpu::ComputePipeline>;
+
+/// Two to fifteen compute passes; each reads up to three earlier values and writes one or two.
+fn random_graph(device: &wgpu::Device, kernels: &mut Kernels, seed: u64) -> Graph<()> {
+    let mut rng = Rng::new(seed);
+    let mut graph = Graph::new();
+    let mut values: Vec<Buffer> = Vec::new();
+    let passes = 2 + rng.below(14);
+    for index in 0..passes {
+        let count = if values.is_empty() { 0 } else { rng.below(4) };
+        let mut reads: Vec<usize> = (0..count).map(|_| rng.below(values.len() as u64) as usize).collect();
+        reads.sort_unstable();
+        reads.dedup();
+        let reads: Vec<Buffer> = reads.into_iter().map(|at| values[at]).collect();
+        let count = 1 + rng.below(2);
+        let writes: Vec<Buffer> =
+            (0..count).map(|_| graph.transient("value", 4 * (1 + rng.below(4096)))).collect();
+        let key = (reads.len(), writes.len());
+        let pipeline = kernels.entry(key).or_insert_with(|| kernel(device, key.0, key.1)).clone();
+        graph.compute(format!("pass {index}"), |pass| {
+            let mut binds: Vec<Bind> = reads.iter().map(|&b| pass.storage_read(b).into()).collect();
+            binds.extend(writes.iter().map(|&b| Bind::from(pass.storage_write(b))));
+            let group = pass.bind_group(&pipeline.get_bind_group_layout(0), (0..).zip(binds));
+            move |pass, resources, _| {
+                pass.set_pipeline(&pipeline);
+                pass.set_bind_group(0, resources.group(group), &[]);
+                pass.dispatch_workgroups(4, 1, 1);
+            }
+        });
+        values.extend(&writes);
+    }
+    let last = values[values.len() - 1];
+    graph.export(last);
+    for _ in 0..rng.below(3) {
+        let value = values[rng.below(values.len() as u64) as usize];
+        graph.export(value);
+    }
+    graph
+}
+
+/// Runs `plan` once on a fresh runtime and returns what wgpu says against it.
+fn run(device: &wgpu::Device, queue: &wgpu::Queue, graph: &mut Graph<()>, plan: &Plan) -> Option<String> {
+    let mut runtime = Runtime::new(device, queue, RuntimeOptions::default());
+    validation(device, || {
+        let mut encoder = encoder(device);
+        runtime.run(graph, plan, &mut encoder, &mut ()).expect("the plan is the graph's");
+        queue.submit([encoder.finish()]);
+    })
+}
+
+#[test]
+fn random_graphs_run_without_validation_errors() {
+    let (device, queue) = device();
+    let mut kernels = Kernels::new();
+    for seed in SEEDS {
+        let mut graph = random_graph(&device, &mut kernels, seed);
+        let plan = graph.compile(&Limits::default()).expect("random graphs are valid");
+        assert_eq!(run(&device, &queue, &mut graph, &plan), None, "seed {seed}: {plan}");
+    }
+}
+
+/// Shows that the test above can fail: one arena for everything is what colouring prevents.
+#[test]
+fn random_graphs_without_colouring_are_refused_by_wgpu() {
+    let (device, queue) = device();
+    let mut kernels = Kernels::new();
+    let refused = SEEDS.filter(|&seed| {
+        let mut graph = random_graph(&device, &mut kernels, seed);
+        let plan = graph.compile_with(&Limits::default(), CompileOptions { colour: false });
+        run(&device, &queue, &mut graph, &plan.expect("random graphs are valid")).is_some()
+    });
+    assert!(refused.count() > 200, "most graphs read and write in one pass");
+}
+
+#[test]
+fn placements_of_values_alive_together_do_not_overlap() {
+    let (device, _) = device();
+    let mut kernels = Kernels::new();
+    let (mut pairs, mut shared) = (0, 0);
+    for seed in SEEDS {
+        let graph = random_graph(&device, &mut kernels, seed);
+        let plan = graph.compile(&Limits::default()).expect("random graphs are valid");
+        let placed: Vec<_> = plan.buffers().iter().filter_map(|b| b.placement.map(|p| (b, p))).collect();
+        for (at, (a, p)) in placed.iter().enumerate() {
+            for (b, q) in &placed[at + 1..] {
+                let shares =
+                    p.arena == q.arena && p.offset < q.offset + q.size && q.offset < p.offset + p.size;
+                let together = (a.first..=a.last).any(|pass| (b.first..=b.last).contains(&pass));
+                assert!(!(shares && together), "seed {seed}: {plan}");
+                pairs += 1;
+                shared += usize::from(shares);
+            }
+        }
+    }
+    assert!(pairs > 5000 && shared > 300, "{shared} of {pairs} pairs share bytes");
+}
+
+#[test]
+fn placements_are_aligned_and_inside_their_arena() {
+    let (device, _) = device();
+    let mut kernels = Kernels::new();
+    for seed in SEEDS {
+        let graph = random_graph(&device, &mut kernels, seed);
+        for storage_alignment in [32, 256] {
+            let limits = Limits { storage_alignment, ..Limits::default() };
+            let plan = graph.compile(&limits).expect("random graphs are valid");
+            for buffer in plan.buffers() {
+                let place = buffer.placement.expect("all are transient");
+                assert_eq!(place.offset % storage_alignment, 0, "seed {seed}: {plan}");
+                assert!(place.size >= buffer.size, "seed {seed}: {plan}");
+                assert!(place.offset + place.size <= plan.arenas()[place.arena as usize].size);
+            }
+        }
+    }
+}
+
+#[test]
+fn compiling_is_deterministic() {
+    let (device, _) = device();
+    let mut kernels = Kernels::new();
+    for seed in SEEDS {
+        let plans = [(); 2].map(|()| random_graph(&device, &mut kernels, seed).compile(&Limits::default()));
+        assert_eq!(plans[0], plans[1], "seed {seed}");
+    }
+}
+
+#[test]
+fn packing_stays_near_the_live_lower_bound() {
+    let (device, _) = device();
+    let mut kernels = Kernels::new();
+    let ratios = SEEDS.map(|seed| {
+        let graph = random_graph(&device, &mut kernels, seed);
+        let plan = graph.compile(&Limits::default()).expect("random graphs are valid");
+        plan.peak_bytes() as f64 / plan.live_bytes() as f64
+    });
+    let mean = ratios.sum::<f64>() / SEEDS.count() as f64;
+    assert!(mean < 1.4, "{mean}");
+}

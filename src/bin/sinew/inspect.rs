@@ -1,0 +1,174 @@
+//! `sinew inspect`: what a file holds and what loading found.
+
+use std::{collections::BTreeSet, error::Error, path::Path};
+
+use serde_json::{Value, json};
+use sinew::{
+    Model,
+    model::{Clip, Interpolation, Mesh, Primitive, Skin, Topology},
+};
+
+/// Prints the report of one file.
+#[expect(clippy::print_stdout, reason = "the report is this command's output")]
+pub(crate) fn run(path: &Path, as_json: bool) -> Result<(), Box<dyn Error>> {
+    let model = Model::load(path)?;
+    if as_json {
+        println!("{:#}", report(path, &model));
+    } else {
+        print!("{}", text(path, &model));
+    }
+    Ok(())
+}
+
+/// The report as data; the text below says the same.
+fn report(path: &Path, model: &Model) -> Value {
+    let parts = model.parts().iter().map(
+        |part| json!({ "node": part.node, "mesh": part.mesh, "skin": part.skin, "weights": part.weights }),
+    );
+    let diagnostics = model.diagnostics().iter().map(|d| {
+        json!({
+            "severity": format!("{:?}", d.severity).to_lowercase(),
+            "code": d.code,
+            "place": d.place,
+            "message": d.message,
+            "spec": d.spec,
+        })
+    });
+    let image = |image: &sinew::model::Image| json!({ "name": image.name, "mimeType": image.mime_type, "bytes": image.bytes.len() });
+    json!({
+        "file": path.display().to_string(),
+        "nodes": model.skeleton().len(),
+        "scenes": model.scenes().iter().map(|s| json!({ "name": s.name, "roots": s.roots })).collect::<Vec<_>>(),
+        "defaultScene": model.default_scene(),
+        "skins": model.skins().iter().map(|s| skin(model, s)).collect::<Vec<_>>(),
+        "meshes": model.meshes().iter().map(mesh).collect::<Vec<_>>(),
+        "parts": parts.collect::<Vec<_>>(),
+        "clips": model.clips().iter().map(clip).collect::<Vec<_>>(),
+        "materials": model.materials().iter().map(|m| json!({ "name": m.name })).collect::<Vec<_>>(),
+        "textures": model.textures().iter().map(|t| json!({ "image": t.image })).collect::<Vec<_>>(),
+        "images": model.images().iter().map(image).collect::<Vec<_>>(),
+        "diagnostics": diagnostics.collect::<Vec<_>>(),
+    })
+}
+
+fn skin(model: &Model, skin: &Skin) -> Value {
+    let names = model.skeleton().names();
+    let joint = |node: &u32| json!({ "node": node, "name": names[*node as usize] });
+    json!({ "name": skin.name(), "joints": skin.joints().iter().map(joint).collect::<Vec<_>>() })
+}
+
+fn mesh(mesh: &Mesh) -> Value {
+    json!({
+        "name": mesh.name(),
+        "targets": mesh.target_names(),
+        "weights": mesh.weights(),
+        "primitives": mesh.primitives().iter().map(primitive).collect::<Vec<_>>(),
+    })
+}
+
+fn primitive(primitive: &Primitive) -> Value {
+    json!({
+        "topology": topology(primitive.topology()),
+        "vertices": primitive.source_vertex_count(),
+        "deformedVertices": primitive.vertex_count(),
+        "indices": primitive.indices().len(),
+        "influences": influences(primitive),
+        "targets": primitive.targets().len(),
+        "chunks": primitive.chunks().len(),
+        "uvSets": primitive.uv_sets().len(),
+        "colorSets": primitive.colors().len(),
+        "normals": if primitive.has_flat_normals() { "flat" } else if primitive.normals().is_empty() { "none" } else { "file" },
+        "tangents": !primitive.tangents().is_empty(),
+        "material": primitive.material(),
+    })
+}
+
+fn influences(primitive: &Primitive) -> usize {
+    primitive.influences().map_or(0, |i| i.max_per_vertex())
+}
+
+fn topology(topology: Topology) -> &'static str {
+    match topology {
+        Topology::Points => "points",
+        Topology::Lines => "lines",
+        Topology::LineStrip => "line strip",
+        Topology::Triangles => "triangles",
+        Topology::TriangleStrip => "triangle strip",
+    }
+}
+
+fn clip(clip: &Clip) -> Value {
+    json!({
+        "name": clip.name(),
+        "start": clip.start(),
+        "duration": clip.duration(),
+        "channels": clip.tracks().len(),
+        "keys": keys(clip),
+        "interpolations": kinds(clip),
+    })
+}
+
+fn keys(clip: &Clip) -> usize {
+    clip.tracks().iter().map(|t| t.times.len()).sum()
+}
+
+fn kinds(clip: &Clip) -> BTreeSet<&'static str> {
+    let kind = |interpolation| match interpolation {
+        Interpolation::Step => "step",
+        Interpolation::Linear => "linear",
+        Interpolation::CubicSpline => "cubic spline",
+    };
+    clip.tracks().iter().map(|t| kind(t.interpolation)).collect()
+}
+
+fn text(path: &Path, model: &Model) -> String {
+    let mut out = vec![path.display().to_string()];
+    let scene = model.default_scene().map_or("none named".into(), |s| s.to_string());
+    out.push(format!(
+        "  {} nodes, {} scenes (default: {scene}), {} meshes at nodes, {} of them shown",
+        model.skeleton().len(),
+        model.scenes().len(),
+        model.parts().len(),
+        model.shown_parts().len(),
+    ));
+    for (i, skin) in model.skins().iter().enumerate() {
+        out.push(format!("  skin {i}{}: {} joints", quoted(skin.name()), skin.joints().len()));
+    }
+    for (i, mesh) in model.meshes().iter().enumerate() {
+        out.push(format!("  mesh {i}{}: {} targets", quoted(mesh.name()), mesh.weights().len()));
+        for (p, primitive) in mesh.primitives().iter().enumerate() {
+            out.push(format!(
+                "    primitive {p}: {}, {} vertices ({} deformed), {} indices, up to {} influences, {} chunks",
+                topology(primitive.topology()),
+                primitive.source_vertex_count(),
+                primitive.vertex_count(),
+                primitive.indices().len(),
+                influences(primitive),
+                primitive.chunks().len(),
+            ));
+        }
+    }
+    for (i, clip) in model.clips().iter().enumerate() {
+        let kinds = kinds(clip).into_iter().collect::<Vec<_>>().join(", ");
+        out.push(format!(
+            "  clip {i}{}: {} to {} s, {} channels, {} keys, {kinds}",
+            quoted(clip.name()),
+            clip.start(),
+            clip.duration(),
+            clip.tracks().len(),
+            keys(clip),
+        ));
+    }
+    out.push(format!("  {} materials, {} textures", model.materials().len(), model.textures().len()));
+    for (i, image) in model.images().iter().enumerate() {
+        let kind = if image.bytes.is_empty() { "not read" } else { &image.mime_type };
+        out.push(format!("  image {i}{}: {kind}, {} bytes", quoted(&image.name), image.bytes.len()));
+    }
+    out.push(format!("  {} diagnostics", model.diagnostics().len()));
+    out.extend(model.diagnostics().iter().map(|d| format!("    {d}")));
+    out.join("\n") + "\n"
+}
+
+fn quoted(name: &str) -> String {
+    if name.is_empty() { String::new() } else { format!(" {name:?}") }
+}

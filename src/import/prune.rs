@@ -1,0 +1,164 @@
+//! The JSON before the typed parse: version and extensions are settled, and legal things that the typed
+//! parse would refuse are taken out, with a diagnostic where that loses something.
+
+use serde_json::{Map, Value};
+
+use super::{
+    ImportError,
+    codes::{self, Report},
+};
+
+pub(super) type Object = Map<String, Value>;
+
+/// Decoded here, so a file may require them.
+const SUPPORTED: &[&str] = &["KHR_mesh_quantization", "KHR_materials_unlit"];
+
+/// Whether files may require `name`.
+fn supported(name: &str) -> bool {
+    SUPPORTED.contains(&name) || (cfg!(feature = "meshopt") && name == super::meshopt::NAME)
+}
+
+/// The document's top object, ready for the typed parse.
+pub(super) fn parse(json: &[u8], report: &mut Report) -> Result<Object, ImportError> {
+    let text = std::str::from_utf8(json)
+        .map_err(|e| ImportError::Json { problem: format!("byte {} is not UTF-8", e.valid_up_to()) })?;
+    let value: Value =
+        serde_json::from_str(text).map_err(|e| ImportError::Json { problem: e.to_string() })?;
+    let Value::Object(mut root) = value else {
+        return Err(ImportError::schema("JSON", "the top level must be an object"));
+    };
+    version(&root)?;
+    extensions(&root, report)?;
+    animations(&mut root, report)?;
+    for scene in objects(&mut root, "scenes") {
+        scene.entry("nodes").or_insert_with(|| Value::Array(Vec::new()));
+    }
+    attributes(&mut root, report)?;
+    Ok(root)
+}
+
+fn version(root: &Object) -> Result<(), ImportError> {
+    let Some(asset) = root.get("asset").and_then(Value::as_object) else {
+        return Err(ImportError::schema("asset", "is missing or no object"));
+    };
+    let Some(version) = asset.get("version").and_then(Value::as_str) else {
+        return Err(ImportError::schema("asset.version", "is missing or no string"));
+    };
+    let fits = |version: &str| {
+        let (major, minor) = version.split_once('.')?;
+        Some((major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?))
+    };
+    if fits(version).is_none_or(|(major, _)| major != 2) {
+        return Err(ImportError::Version { place: "asset.version", found: version.into() });
+    }
+    match asset.get("minVersion").and_then(Value::as_str) {
+        Some(least) if fits(least).is_none_or(|least| least > (2, 0)) => {
+            Err(ImportError::Version { place: "asset.minVersion", found: least.into() })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn extensions(root: &Object, report: &mut Report) -> Result<(), ImportError> {
+    let used = names(root, "extensionsUsed")?;
+    let required = names(root, "extensionsRequired")?;
+    for name in &required {
+        if !supported(name) {
+            return Err(ImportError::Extension { name: (*name).into() });
+        }
+        if !used.contains(name) {
+            return Err(ImportError::ExtensionNotUsed { name: (*name).into() });
+        }
+    }
+    for (i, name) in used.iter().enumerate().filter(|(_, name)| !supported(name)) {
+        report.add(
+            codes::EXTENSION_IGNORED,
+            format!("extensionsUsed[{i}]"),
+            format!("{name} is not supported"),
+        )?;
+    }
+    Ok(())
+}
+
+pub(super) fn names<'a>(root: &'a Object, key: &str) -> Result<Vec<&'a str>, ImportError> {
+    let Some(list) = root.get(key) else { return Ok(Vec::new()) };
+    let strings = list.as_array().and_then(|list| list.iter().map(Value::as_str).collect());
+    strings.ok_or_else(|| ImportError::schema(key, "must be a list of strings"))
+}
+
+/// The objects of a top-level list; whatever else is in it is left to the typed parse.
+fn objects<'a>(root: &'a mut Object, key: &str) -> impl Iterator<Item = &'a mut Object> {
+    let list = root.get_mut(key).and_then(Value::as_array_mut);
+    list.into_iter().flatten().filter_map(Value::as_object_mut)
+}
+
+/// Channels without a node are legal (an extension drives them) and so are unknown paths.
+fn animations(root: &mut Object, report: &mut Report) -> Result<(), ImportError> {
+    const PATHS: [&str; 4] = ["translation", "rotation", "scale", "weights"];
+    for (a, animation) in objects(root, "animations").enumerate() {
+        let Some(channels) = animation.get_mut("channels").and_then(Value::as_array_mut) else { continue };
+        let (mut without_node, mut unknown) = (0, 0);
+        channels.retain(|channel| {
+            let Some(target) = channel.get("target").and_then(Value::as_object) else { return true };
+            let node = target.contains_key("node");
+            let known = target.get("path").and_then(Value::as_str).is_none_or(|p| PATHS.contains(&p));
+            without_node += usize::from(!node);
+            unknown += usize::from(node && !known);
+            node && known
+        });
+        let place = format!("animations[{a}].channels");
+        if without_node > 0 {
+            let message = format!("{without_node} channels without a target node were dropped");
+            report.add(codes::CHANNEL_WITHOUT_NODE, &place, message)?;
+        }
+        if unknown > 0 {
+            let message = format!("{unknown} channels with an unknown path were dropped");
+            report.add(codes::CHANNEL_PATH_UNKNOWN, &place, message)?;
+        }
+    }
+    Ok(())
+}
+
+/// Attributes nobody reads: the file's own (`_NAME`, silently) and unknown ones.
+fn attributes(root: &mut Object, report: &mut Report) -> Result<(), ImportError> {
+    for (m, mesh) in objects(root, "meshes").enumerate() {
+        let primitives = mesh.get_mut("primitives").and_then(Value::as_array_mut);
+        for (p, primitive) in primitives.into_iter().flatten().enumerate() {
+            let place = || format!("meshes[{m}].primitives[{p}]");
+            let mut unknown = Vec::new();
+            if let Some(attributes) = primitive.get_mut("attributes").and_then(Value::as_object_mut) {
+                attributes.retain(|name, _| is_known(name) || note(&mut unknown, name));
+            }
+            let targets = primitive.get_mut("targets").and_then(Value::as_array_mut);
+            for target in targets.into_iter().flatten().filter_map(Value::as_object_mut) {
+                let moved = |name: &str| matches!(name, "POSITION" | "NORMAL" | "TANGENT");
+                target.retain(|name, _| moved(name) || note(&mut unknown, name));
+            }
+            if !unknown.is_empty() {
+                unknown.sort_unstable();
+                unknown.dedup();
+                let message = format!("{} not read", unknown.join(", "));
+                report.add(codes::ATTRIBUTE_IGNORED, place(), message)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Remembers names that are worth a word; drops the attribute.
+fn note(unknown: &mut Vec<String>, name: &str) -> bool {
+    if !name.starts_with('_') && unknown.len() < 16 {
+        unknown.push(name.chars().take(40).collect());
+    }
+    false
+}
+
+fn is_known(name: &str) -> bool {
+    let numbered = |prefix: &str| {
+        name.strip_prefix(prefix).is_some_and(|n| {
+            !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()) && (n == "0" || !n.starts_with('0'))
+        })
+    };
+    matches!(name, "POSITION" | "NORMAL" | "TANGENT")
+        || ["TEXCOORD_", "COLOR_", "JOINTS_", "WEIGHTS_"].into_iter().any(numbered)
+}

@@ -1,0 +1,17 @@
+//! A device with WebGPU's default limits on whatever adapter answers, software included.
+
+/// Fails when no adapter answers: a test that cannot run must not pass.
+pub fn device() -> (wgpu::Device, wgpu::Queue) {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+    let adapter = pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()))
+        .expect("no graphics adapter; on Debian and Ubuntu: apt-get install mesa-vulkan-drivers");
+    let descriptor =
+        wgpu::DeviceDescriptor { required_limits: wgpu::Limits::default(), ..Default::default() };
+    pollster::block_on(adapter.request_device(&descriptor)).expect("a device with default limits")
+}
+
+/// Submits and waits until the GPU is done.
+pub fn submit(device: &wgpu::Device, queue: &wgpu::Queue, encoder: wgpu::CommandEncoder) {
+    queue.submit([encoder.finish()]);
+    device.poll(wgpu::PollType::wait_indefinitely()).expect("the device answers");
+}

@@ -1,0 +1,8 @@
+//! What several test binaries share.
+#![allow(dead_code, reason = "each binary uses a part")]
+
+#[cfg(feature = "gpu")]
+pub mod gpu;
+pub mod models;
+#[cfg(feature = "gltf")]
+pub mod oracle;

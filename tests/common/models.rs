@@ -1,0 +1,146 @@
+//! Models made of numbers, for tests that need no file.
+
+use glam::{Quat, Vec2, Vec3, Vec4};
+use sinew::model::{
+    Channel, Clip, Delta, Influence, Influences, Interpolation, Mesh, Model, ModelDesc, MorphTarget, Node, Part,
+    PrimitiveDesc, Skeleton, Skin, Topology, Track, Transform, normalize_weights,
+};
+
+/// A small reproducible generator (xorshift).
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    pub fn below(&mut self, n: u32) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((self.0 >> 20) % u64::from(n)) as u32
+    }
+
+    /// -1..1
+    pub fn unit(&mut self) -> f32 {
+        self.below(2_000_001) as f32 / 1e6 - 1.0
+    }
+
+    pub fn vector(&mut self) -> Vec3 {
+        Vec3::new(self.unit(), self.unit(), self.unit())
+    }
+
+    pub fn direction(&mut self) -> Vec3 {
+        self.vector().try_normalize().unwrap_or(Vec3::X)
+    }
+}
+
+/// What a made-up character is like.
+#[derive(Clone, Copy)]
+pub struct Shape {
+    pub vertices: u32,
+    pub joints: u32,
+    /// Influences of every vertex; 0 makes a rigid mesh.
+    pub influences: u32,
+    pub targets: u32,
+}
+
+/// A chain of joints that a clip of one second bends, with random vertices around it.
+pub fn character(seed: u64, shape: Shape) -> Model {
+    let mut random = Random::new(seed);
+    let joints = shape.joints.max(1);
+    let node = |j: u32| Node {
+        name: format!("joint {j}"),
+        parent: j.checked_sub(1),
+        rest: Transform::from_translation(Vec3::Y / joints as f32),
+    };
+    let mut nodes: Vec<Node> = (0..joints).map(node).collect();
+    nodes.push(Node { name: "body".into(), ..Default::default() });
+    let skeleton = Skeleton::new(nodes).expect("a chain");
+    let skin = Skin::bind_at_rest("skin", &skeleton, (0..joints).collect()).expect("binds");
+    let mesh = Mesh::new("mesh", vec![primitive(&mut random, shape)], vec![0.0; shape.targets as usize]);
+    let mesh = mesh.expect("a mesh");
+    let part = Part {
+        node: joints,
+        mesh: 0,
+        skin: (shape.influences > 0).then_some(0),
+        weights: vec![0.0; shape.targets as usize],
+    };
+    let clip = bend(&mut random, joints, shape.targets);
+    Model::new(ModelDesc {
+        skeleton,
+        skins: vec![skin],
+        meshes: vec![mesh],
+        parts: vec![part],
+        clips: vec![clip],
+        ..Default::default()
+    })
+    .expect("a model")
+}
+
+fn primitive(random: &mut Random, shape: Shape) -> PrimitiveDesc {
+    let count = shape.vertices as usize;
+    let normals: Vec<Vec3> = (0..count).map(|_| random.direction()).collect();
+    let tangent = |n: &Vec3| n.any_orthonormal_vector().extend(if n.x > 0.0 { 1.0 } else { -1.0 });
+    let tangents: Vec<Vec4> = normals.iter().map(tangent).collect();
+    let mut influences = Influences::with_capacity(count);
+    for _ in 0..count {
+        let mut weights: Vec<f32> = (0..shape.influences).map(|_| random.unit().abs() + 0.01).collect();
+        normalize_weights(&mut weights);
+        let first = random.below(shape.joints.max(1));
+        let joint = |i: u32| (first + i * 7) % shape.joints.max(1);
+        let row = (0..shape.influences).zip(&weights).map(|(i, &w)| Influence { joint: joint(i), weight: w });
+        influences.push(row);
+    }
+    let targets = (0..shape.targets).map(|_| {
+        let rows = (0..shape.vertices).filter_map(|v| {
+            let moved = random.below(4) == 0;
+            let delta = Delta {
+                position: random.vector() * 0.1,
+                normal: random.vector() * 0.2,
+                tangent: random.vector() * 0.2,
+            };
+            moved.then_some((v, delta))
+        });
+        MorphTarget::from_rows(true, true, rows.collect::<Vec<_>>())
+    });
+    PrimitiveDesc {
+        topology: Topology::Points,
+        targets: targets.collect(),
+        positions: (0..count).map(|_| random.vector()).collect(),
+        uv_sets: vec![vec![Vec2::ZERO; count]],
+        influences: (shape.influences > 0).then_some(influences),
+        normals,
+        tangents,
+        ..Default::default()
+    }
+}
+
+fn bend(random: &mut Random, joints: u32, targets: u32) -> Clip {
+    let mut tracks: Vec<Track> = (0..joints)
+        .map(|node| {
+            let key = |angle: f32, axis: Vec3| Quat::from_axis_angle(axis, angle).to_array();
+            let axis = random.direction();
+            let angle = random.unit() * 2.0;
+            Track {
+                node,
+                channel: Channel::Rotation,
+                interpolation: Interpolation::Linear,
+                times: vec![0.0, 1.0],
+                values: [key(0.0, axis), key(angle, axis)].concat(),
+                width: 4,
+            }
+        })
+        .collect();
+    if targets > 0 {
+        tracks.push(Track {
+            node: joints,
+            channel: Channel::Weights,
+            interpolation: Interpolation::Linear,
+            times: vec![0.0, 1.0],
+            values: (0..targets).map(|_| 0.0).chain((0..targets).map(|t| 0.5 - t as f32)).collect(),
+            width: targets,
+        });
+    }
+    Clip::new("bend", tracks).expect("a clip")
+}

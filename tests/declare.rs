@@ -1,0 +1,167 @@
+//! Deformation as passes of a frame graph.
+#![cfg(feature = "gpu")]
+
+mod common;
+
+use common::{
+    gpu,
+    models::{Shape, character},
+};
+use sinew::{
+    Deformer, InstanceId, Skinned, declare,
+    graph::{Buffer, Graph, Limits, Plan, Runtime, RuntimeOptions},
+};
+
+const SHAPE: Shape = Shape { vertices: 700, joints: 30, influences: 4, targets: 2 };
+
+struct Frame {
+    deformer: Deformer,
+}
+
+struct Scene {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    frame: Frame,
+    graph: Graph<Frame>,
+    skinned: Skinned,
+    ids: Vec<InstanceId>,
+}
+
+impl Scene {
+    /// Three instances of one model, at different times.
+    fn new((device, queue): (wgpu::Device, wgpu::Queue)) -> Self {
+        let mut deformer = Deformer::new(&device);
+        let model = deformer.add_model(&queue, &character(7, SHAPE)).unwrap();
+        let ids: Vec<_> = (0..3).map(|_| deformer.spawn(model).unwrap()).collect();
+        for (i, &id) in ids.iter().enumerate() {
+            deformer.play(id, "bend").unwrap();
+            deformer.animator_mut().player_mut(id).unwrap().unwrap().seek(0.3 * i as f64);
+        }
+        let mut graph = Graph::new();
+        let skinned =
+            declare(&mut graph, &deformer, ids.iter().copied(), |f: &mut Frame| &mut f.deformer).unwrap();
+        Self { device, queue, frame: Frame { deformer }, graph, skinned, ids }
+    }
+
+    fn plan(&self) -> Plan {
+        self.graph.compile(&Limits::from(&self.device.limits())).unwrap()
+    }
+
+    /// The bytes of exported buffers after one run.
+    fn run(&mut self, plan: &Plan, runtime: &mut Runtime, read: &[Buffer]) -> Vec<Vec<u8>> {
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        runtime.run(&mut self.graph, plan, &mut encoder, &mut self.frame).unwrap();
+        let copy = |buffer: &Buffer| {
+            let slice = runtime.exported(plan, *buffer).expect("exported");
+            let copy = self.device.create_buffer(&wgpu::BufferDescriptor {
+                label: None,
+                size: slice.size(),
+                usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+                mapped_at_creation: false,
+            });
+            encoder.copy_buffer_to_buffer(slice.buffer(), slice.offset(), &copy, 0, slice.size());
+            copy
+        };
+        let copies: Vec<_> = read.iter().map(copy).collect();
+        gpu::submit(&self.device, &self.queue, encoder);
+        let bytes = |copy: wgpu::Buffer| {
+            copy.slice(..).map_async(wgpu::MapMode::Read, |_| ());
+            self.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+            copy.slice(..).get_mapped_range().unwrap().to_vec()
+        };
+        copies.into_iter().map(bytes).collect()
+    }
+
+    /// The same part's bytes of A and B by `Deformer::record`.
+    fn recorded(&mut self, id: InstanceId) -> [Vec<u8>; 2] {
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        self.frame.deformer.record(&mut encoder).unwrap();
+        let range = self.frame.deformer.vertices(id, 0).unwrap();
+        let (a, b) = self.frame.deformer.buffers().unwrap();
+        let copies = [(a, range.a), (b, range.b)].map(|(buffer, range)| {
+            let size = range.end - range.start;
+            let copy = self.device.create_buffer(&wgpu::BufferDescriptor {
+                label: None,
+                size,
+                usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+                mapped_at_creation: false,
+            });
+            encoder.copy_buffer_to_buffer(buffer, range.start, &copy, 0, size);
+            copy
+        });
+        gpu::submit(&self.device, &self.queue, encoder);
+        copies.map(|copy| {
+            copy.slice(..).map_async(wgpu::MapMode::Read, |_| ());
+            self.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+            copy.slice(..).get_mapped_range().unwrap().to_vec()
+        })
+    }
+
+    fn runtime(&self) -> Runtime {
+        Runtime::new(&self.device, &self.queue, RuntimeOptions::default())
+    }
+}
+
+#[test]
+fn a_graph_deforms_to_the_same_bytes_as_an_encoder() {
+    let mut scene = Scene::new(gpu::device());
+    let parts: Vec<_> = scene.skinned.all().to_vec();
+    for part in &parts {
+        scene.graph.export(part.a);
+        scene.graph.export(part.b);
+    }
+    let (plan, mut runtime) = (scene.plan(), scene.runtime());
+    for part in &parts {
+        let got = scene.run(&plan, &mut runtime, &[part.a, part.b]);
+        let [a, b] = scene.recorded(part.instance);
+        assert!(a == got[0] && b == got[1], "instance {:?}", part.instance);
+    }
+}
+
+#[test]
+fn a_part_that_no_pass_reads_is_neither_placed_nor_deformed() {
+    let mut scene = Scene::new(gpu::device());
+    let parts: Vec<_> = scene.skinned.all().to_vec();
+    scene.graph.export(parts[1].a);
+    let plan = scene.plan();
+    assert_eq!(parts.iter().map(|p| plan.is_live(p.a)).collect::<Vec<_>>(), [false, true, false]);
+    assert!(parts.iter().all(|p| !plan.is_live(p.b)));
+    let mut runtime = scene.runtime();
+    let got = scene.run(&plan, &mut runtime, &[parts[1].a]);
+    assert!(got[0] == scene.recorded(parts[1].instance)[0]);
+}
+
+#[test]
+fn nothing_read_means_nothing_planned() {
+    let scene = Scene::new(wgpu::Device::noop(&Default::default()));
+    let errors = scene.graph.compile(&Limits::from(&scene.device.limits())).unwrap_err();
+    assert!(errors.to_string().contains("G"), "{errors}");
+}
+
+#[test]
+fn hiding_and_despawning_keep_the_plan_and_the_others() {
+    let mut scene = Scene::new(gpu::device());
+    let parts: Vec<_> = scene.skinned.all().to_vec();
+    parts.iter().for_each(|part| scene.graph.export(part.a));
+    let (plan, mut runtime) = (scene.plan(), scene.runtime());
+    scene.run(&plan, &mut runtime, &[parts[0].a]);
+    let ids = scene.ids.clone();
+    scene.frame.deformer.animator_mut().set_visible(ids[0], false).unwrap();
+    scene.frame.deformer.despawn(ids[1]).unwrap();
+    scene.frame.deformer.animator_mut().player_mut(ids[2]).unwrap().unwrap().seek(0.1);
+    let got = scene.run(&plan, &mut runtime, &[parts[2].a]);
+    assert!(got[0] == scene.recorded(ids[2])[0]);
+}
+
+#[test]
+fn a_frame_after_the_sources_were_replaced_deforms_nothing_and_does_not_fail() {
+    let mut scene = Scene::new(gpu::device());
+    let parts: Vec<_> = scene.skinned.all().to_vec();
+    parts.iter().for_each(|part| scene.graph.export(part.a));
+    let (plan, mut runtime) = (scene.plan(), scene.runtime());
+    let before = scene.run(&plan, &mut runtime, &[parts[0].a]);
+    let big = character(8, Shape { vertices: 60_000, ..SHAPE });
+    scene.frame.deformer.add_model(&scene.queue, &big).unwrap();
+    scene.frame.deformer.animator_mut().player_mut(scene.ids[0]).unwrap().unwrap().seek(0.9);
+    assert!(scene.run(&plan, &mut runtime, &[parts[0].a]) == before);
+}

@@ -1,0 +1,231 @@
+//! The GPU against its twin, and what the service promises about uploads, visibility and rebuilding.
+#![cfg(feature = "gpu")]
+
+mod common;
+
+use common::{
+    gpu,
+    models::{Shape, character},
+};
+use sinew::{
+    CpuDeformer, Deformer, InstanceId, Model, Precision,
+    deform::{BakedPrimitive, DeformError},
+};
+
+const RIGID: Shape = Shape { vertices: 300, joints: 5, influences: 0, targets: 0 };
+const FOUR: Shape = Shape { vertices: 3000, joints: 40, influences: 4, targets: 0 };
+
+fn seek(animator: &mut sinew::Animator, id: InstanceId, time: f64) {
+    animator.play(id, 0).unwrap();
+    animator.player_mut(id).unwrap().unwrap().seek(time);
+}
+
+fn on_cpu(model: &Model, precision: Precision, time: f64) -> Vec<BakedPrimitive> {
+    let mut cpu = CpuDeformer::new();
+    let id = cpu.add_model(model, precision).unwrap();
+    let id = cpu.spawn(id).unwrap();
+    seek(cpu.animator_mut(), id, time);
+    cpu.run().unwrap();
+    cpu.bake(id).unwrap()
+}
+
+struct Gpu {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    deformer: Deformer,
+}
+
+impl Gpu {
+    fn new() -> Self {
+        let (device, queue) = gpu::device();
+        let deformer = Deformer::new(&device);
+        Self { device, queue, deformer }
+    }
+
+    fn spawn(&mut self, model: &Model, precision: Precision) -> InstanceId {
+        let id = self.deformer.add_model_with(&self.queue, model, precision).unwrap();
+        self.deformer.spawn(id).unwrap()
+    }
+
+    fn bake(&mut self, id: InstanceId) -> Vec<BakedPrimitive> {
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        self.deformer.record(&mut encoder).unwrap();
+        let read_back = self.deformer.read_back(&mut encoder).unwrap();
+        gpu::submit(&self.device, &self.queue, encoder);
+        read_back.bake(&self.deformer, id).unwrap().unwrap()
+    }
+}
+
+/// Largest difference of positions, and of normals and tangents.
+fn apart(a: &[BakedPrimitive], b: &[BakedPrimitive]) -> (f32, f32) {
+    let (mut position, mut direction) = (0.0f32, 0.0f32);
+    for (a, b) in a.iter().zip(b) {
+        let (a, b) = (&a.vertices, &b.vertices);
+        assert_eq!((a.positions.len(), a.normals.len()), (b.positions.len(), b.normals.len()));
+        a.positions.iter().zip(&b.positions).for_each(|(a, b)| position = position.max(a.distance(*b)));
+        a.normals.iter().zip(&b.normals).for_each(|(a, b)| direction = direction.max(a.distance(*b)));
+        for (a, b) in a.tangents.iter().zip(&b.tangents) {
+            direction = direction.max(a.truncate().distance(b.truncate()));
+        }
+    }
+    (position, direction)
+}
+
+fn handedness(baked: &[BakedPrimitive]) -> Vec<f32> {
+    baked.iter().flat_map(|p| p.vertices.tangents.iter().map(|t| t.w)).collect()
+}
+
+#[test]
+fn every_variant_equals_its_twin() {
+    let mut gpu = Gpu::new();
+    for influences in [0, 1, 3, 4, 8, 20] {
+        for targets in [0, 3] {
+            for precision in [Precision::Packed, Precision::Exact] {
+                let shape = Shape { vertices: 1500, joints: 90, influences, targets };
+                let model = character(u64::from(influences * 10 + targets), shape);
+                let id = gpu.spawn(&model, precision);
+                seek(gpu.deformer.animator_mut(), id, 0.7);
+                let (cpu, gpu) = (on_cpu(&model, precision, 0.7), gpu.bake(id));
+                let (position, direction) = apart(&cpu, &gpu);
+                assert_eq!(handedness(&cpu), handedness(&gpu));
+                let case = format!("{influences} influences, {targets} targets, {precision:?}");
+                assert!(position < 1e-5, "{case}: positions {position}");
+                // One step of the octahedral grid when packed.
+                let allowed = if precision == Precision::Packed { 1.5e-4 } else { 1e-5 };
+                assert!(direction < allowed, "{case}: directions {direction}");
+            }
+        }
+    }
+}
+
+#[test]
+fn packed_vertices_stay_within_their_stated_bound() {
+    let model = character(5, Shape { vertices: 4000, joints: 60, influences: 8, targets: 4 });
+    let (packed, exact) = (on_cpu(&model, Precision::Packed, 0.4), on_cpu(&model, Precision::Exact, 0.4));
+    let (position, direction) = apart(&packed, &exact);
+    // Eight weights off by half a step of 1/65535 each, joints up to two metres apart.
+    assert!(position < 8.0 * 0.5 / 65535.0 * 2.0, "{position}");
+    // Quantised on the way in and out, and turned by a matrix that blends up to eight rotations.
+    assert!(direction < 1e-3, "{direction}");
+}
+
+#[test]
+fn many_models_and_instances_share_the_dispatches() {
+    let mut gpu = Gpu::new();
+    let shapes = [RIGID, FOUR, Shape { vertices: 2000, joints: 200, influences: 6, targets: 2 }];
+    let models: Vec<_> = (0u64..).zip(shapes).map(|(seed, shape)| character(seed, shape)).collect();
+    let mut ids = Vec::new();
+    for (m, model) in models.iter().enumerate() {
+        let handle = gpu.deformer.add_model_with(&gpu.queue, model, Precision::Exact).unwrap();
+        for i in 0..4 {
+            let id = gpu.deformer.spawn(handle).unwrap();
+            let time = f64::from(i) * 0.3;
+            seek(gpu.deformer.animator_mut(), id, time);
+            ids.push((m, id, time));
+        }
+    }
+    for (m, id, time) in ids {
+        let (position, _) = apart(&on_cpu(&models[m], Precision::Exact, time), &gpu.bake(id));
+        assert!(position < 1e-5, "model {m} at {time}: {position}");
+    }
+}
+
+#[test]
+fn two_records_before_one_submit_keep_their_own_uploads() {
+    let mut gpu = Gpu::new();
+    let model = character(1, FOUR);
+    let id = gpu.spawn(&model, Precision::Exact);
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    let mut read_backs = Vec::new();
+    for time in [0.2, 0.9] {
+        seek(gpu.deformer.animator_mut(), id, time);
+        gpu.deformer.record(&mut encoder).unwrap();
+        read_backs.push((time, gpu.deformer.read_back(&mut encoder).unwrap()));
+    }
+    gpu::submit(&gpu.device, &gpu.queue, encoder);
+    for (time, read_back) in read_backs {
+        let baked = read_back.bake(&gpu.deformer, id).unwrap().unwrap();
+        assert!(apart(&on_cpu(&model, Precision::Exact, time), &baked).0 < 1e-5, "at {time}");
+    }
+}
+
+#[test]
+fn a_hidden_instance_is_not_written() {
+    let mut gpu = Gpu::new();
+    let model = character(1, FOUR);
+    let id = gpu.spawn(&model, Precision::Exact);
+    seek(gpu.deformer.animator_mut(), id, 0.2);
+    let before = gpu.bake(id);
+    seek(gpu.deformer.animator_mut(), id, 0.9);
+    gpu.deformer.animator_mut().set_visible(id, false).unwrap();
+    assert_eq!(gpu.bake(id), before);
+}
+
+#[test]
+fn a_rebuilt_deformer_gives_equal_bytes_and_keeps_handles_and_players() {
+    let mut gpu = Gpu::new();
+    let model = character(3, Shape { targets: 2, ..FOUR });
+    let id = gpu.spawn(&model, Precision::Packed);
+    seek(gpu.deformer.animator_mut(), id, 0.6);
+    let before = gpu.bake(id);
+    gpu.device.destroy();
+    (gpu.device, gpu.queue) = gpu::device();
+    gpu.deformer.rebuild(&gpu.device, &gpu.queue).unwrap();
+    assert_eq!(gpu.bake(id), before);
+}
+
+#[test]
+fn removing_a_model_gives_its_memory_back_and_others_stay_right() {
+    let mut gpu = Gpu::new();
+    let (first, second) = (character(1, FOUR), character(2, FOUR));
+    let handle = gpu.deformer.add_model_with(&gpu.queue, &first, Precision::Exact).unwrap();
+    let id = gpu.spawn(&second, Precision::Exact);
+    seek(gpu.deformer.animator_mut(), id, 0.5);
+    let before = (gpu.bake(id), gpu.deformer.device_bytes());
+    gpu.deformer.remove_model(&gpu.queue, handle).unwrap();
+    assert_eq!(gpu.bake(id), before.0);
+    assert!(gpu.deformer.device_bytes() < before.1);
+}
+
+#[test]
+fn an_empty_deformer_records_nothing() {
+    let mut gpu = Gpu::new();
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    gpu.deformer.record(&mut encoder).unwrap();
+    assert!(gpu.deformer.buffers().is_none());
+    assert_eq!(gpu.deformer.read_back(&mut encoder).err(), Some(DeformError::NotRecorded));
+    gpu::submit(&gpu.device, &gpu.queue, encoder);
+}
+
+#[test]
+fn stale_handles_are_errors_on_every_call() {
+    let mut gpu = Gpu::new();
+    let model = character(1, RIGID);
+    let handle = gpu.deformer.add_model(&gpu.queue, &model).unwrap();
+    let id = gpu.deformer.spawn(handle).unwrap();
+    assert!(gpu.deformer.remove_model(&gpu.queue, handle).is_err(), "still has an instance");
+    gpu.deformer.despawn(id).unwrap();
+    assert!(gpu.deformer.despawn(id).is_err());
+    assert!(gpu.deformer.play(id, 0).is_err());
+    assert!(gpu.deformer.vertices(id, 0).is_err());
+    gpu.deformer.remove_model(&gpu.queue, handle).unwrap();
+    assert!(gpu.deformer.spawn(handle).is_err());
+}
+
+#[test]
+fn a_model_over_the_binding_limit_is_refused_with_the_numbers_and_harms_nothing() {
+    let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor {
+        required_limits: wgpu::Limits { max_storage_buffer_binding_size: 1 << 16, ..Default::default() },
+        ..Default::default()
+    });
+    let mut deformer = Deformer::new(&device);
+    deformer.add_model(&queue, &character(1, RIGID)).unwrap();
+    let big = character(1, Shape { vertices: 5000, ..RIGID });
+    let error = deformer.add_model(&queue, &big).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the source A need 84800 bytes, but the device allows 65536 (max_storage_buffer_binding_size); \
+         request a higher limit or split the scene over two deformers"
+    );
+    deformer.add_model(&queue, &character(2, RIGID)).unwrap();
+}
