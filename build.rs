@@ -10,11 +10,11 @@ use std::process::exit;
 mod shaders {
     pub use super::kinds::*;
 }
-#[path = "src/shaders/kinds.rs"]
-mod kinds;
 #[path = "src/animate/joint_matrix.rs"]
 #[allow(dead_code, reason = "only the layout is of interest here")]
 mod joint_matrix;
+#[path = "src/shaders/kinds.rs"]
+mod kinds;
 #[path = "src/deform/layout.rs"]
 #[allow(dead_code, reason = "only the layouts are of interest here")]
 mod layout;
@@ -56,10 +56,7 @@ fn deform_layouts(variant: &Variant) -> Vec<(&'static str, RustLayout)> {
     use layout::{ActiveTarget, MorphHeader, VariantHeader, WorkItem};
     let mut all = vec![
         ("JointMatrix", rust_layout!(joint_matrix::JointMatrix, x, y, z)),
-        (
-            "WorkItem",
-            rust_layout!(WorkItem, source, counts, palette, joint_list, out_a, out_b, morph, extra),
-        ),
+        ("WorkItem", rust_layout!(WorkItem, source, counts, palette, joint_list, out_a, out_b, morph, extra)),
         ("VariantHeader", rust_layout!(VariantHeader, first, count, pad)),
     ];
     if variant.flags.contains(&("morph", true)) {

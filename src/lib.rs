@@ -2,10 +2,10 @@
 
 pub mod animate;
 pub mod deform;
-#[cfg(feature = "gpu")]
-pub mod gpu;
 #[cfg(feature = "gltf")]
 pub mod export;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 #[cfg(feature = "gltf")]
 pub mod import;
 pub mod model;

@@ -142,7 +142,11 @@ fn every_job_matches_the_reference_on_cpu_and_gpu() {
 
 fn check_bounds(failures: &mut Vec<String>, file: &str, name: &str, job: Job, d: Difference) {
     if d.position > d.bound(POSITION_BOUND) {
-        failures.push(format!("{file} {name} {job:?}: {:e} m = {:e} of the diagonal", d.position, d.relative()));
+        failures.push(format!(
+            "{file} {name} {job:?}: {:e} m = {:e} of the diagonal",
+            d.position,
+            d.relative()
+        ));
     }
     if d.normal > NORMAL_BOUND || d.tangent > TANGENT_BOUND {
         failures.push(format!("{file} {name} {job:?}: normals {} tangents {} degrees", d.normal, d.tangent));

@@ -2,8 +2,8 @@
 
 use glam::{Quat, Vec2, Vec3, Vec4};
 use sinew::model::{
-    Channel, Clip, Delta, Influence, Influences, Interpolation, Mesh, Model, ModelDesc, MorphTarget, Node, Part,
-    PrimitiveDesc, Skeleton, Skin, Topology, Track, Transform, normalize_weights,
+    Channel, Clip, Delta, Influence, Influences, Interpolation, Mesh, Model, ModelDesc, MorphTarget, Node,
+    Part, PrimitiveDesc, Skeleton, Skin, Topology, Track, Transform, normalize_weights,
 };
 
 /// A small reproducible generator (xorshift).

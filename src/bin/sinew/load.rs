@@ -1,6 +1,6 @@
-use std::path::Path;
+use std::{error::Error, path::Path};
 
-use sinew::{Model, model::Severity};
+use sinew::{Model, import::ImportError, model::Severity};
 
 use crate::{failure::Failure, ui::Ui};
 
@@ -15,10 +15,15 @@ pub(crate) fn load(path: &Path, ui: &Ui) -> Result<Model, Failure> {
     Ok(model)
 }
 
-fn explain(path: &Path, error: &sinew::import::ImportError) -> Failure {
+/// An error of a loader, with what helps against it.
+pub(crate) fn explain(path: &Path, error: &(dyn Error + 'static)) -> Failure {
     if !path.exists() {
         return Failure::new(format_args!("`{}` does not exist", path.display()))
             .help("give the path of a .gltf or .glb file");
     }
-    Failure::new(format_args!("`{}`: {error}", path.display()))
+    let failure = Failure::new(format_args!("`{}`: {error}", path.display()));
+    match error.downcast_ref::<ImportError>() {
+        Some(error) => failure.help(error.help()),
+        None => failure,
+    }
 }

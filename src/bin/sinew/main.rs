@@ -7,6 +7,7 @@ mod encode;
 mod engine;
 mod failure;
 mod gpu;
+mod inspect;
 mod load;
 mod oracle;
 mod output;
@@ -16,7 +17,7 @@ mod timeline;
 mod trace;
 mod ui;
 
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
@@ -35,6 +36,14 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Say what a file holds and what loading found
+    Inspect {
+        /// A .gltf or .glb file
+        file: PathBuf,
+        /// As data
+        #[arg(long)]
+        json: bool,
+    },
     Render(render::Args),
     Bake(bake::Args),
     Doctor(doctor::Args),
@@ -45,6 +54,9 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let ui = Ui::new(cli.quiet);
     let result = match &cli.command {
+        Command::Inspect { file, json } => {
+            inspect::run(file, *json).map_err(|error| load::explain(file, error.as_ref()))
+        }
         Command::Render(args) => render::run(args, &ui),
         Command::Bake(args) => bake::run(args, &ui),
         Command::Doctor(args) => doctor::run(args, &ui),
