@@ -18,6 +18,9 @@ mod kinds;
 #[path = "src/deform/layout.rs"]
 #[allow(dead_code, reason = "only the layouts are of interest here")]
 mod layout;
+#[path = "src/render/layout.rs"]
+#[allow(dead_code, reason = "only the layouts are of interest here")]
+mod raster;
 #[path = "src/shader/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "the library's module, used in part")]
 mod shader;
@@ -30,15 +33,27 @@ use shader::{RustLayout, Validated};
 use variants::Variant;
 
 /// What the build depends on beside itself.
-const WATCHED: [&str; 6] =
-    ["build.rs", "wgsl", "src/shader", "src/shaders", "src/animate/joint_matrix.rs", "src/deform/layout.rs"];
+const WATCHED: [&str; 7] = [
+    "build.rs",
+    "wgsl",
+    "src/shader",
+    "src/shaders",
+    "src/animate/joint_matrix.rs",
+    "src/deform/layout.rs",
+    "src/render/layout.rs",
+];
 
 /// Structs that Rust writes and this shader reads: name in WGSL, layout in Rust.
 fn layouts(variant: &Variant) -> Vec<(&'static str, RustLayout)> {
-    use layout::{ActiveTarget, MorphHeader, VariantHeader, WorkItem};
-    if variant.module != "deform" {
-        return Vec::new();
+    match variant.module {
+        "deform" => deform_layouts(variant),
+        "lit" => lit_layouts(),
+        _ => Vec::new(),
     }
+}
+
+fn deform_layouts(variant: &Variant) -> Vec<(&'static str, RustLayout)> {
+    use layout::{ActiveTarget, MorphHeader, VariantHeader, WorkItem};
     let mut all = vec![
         ("JointMatrix", rust_layout!(joint_matrix::JointMatrix, x, y, z)),
         ("WorkItem", rust_layout!(WorkItem, source, counts, palette, joint_list, out_a, out_b, morph, extra)),
@@ -49,6 +64,28 @@ fn layouts(variant: &Variant) -> Vec<(&'static str, RustLayout)> {
         all.push(("ActiveTarget", rust_layout!(ActiveTarget, blocks, deltas, weight, flags)));
     }
     all
+}
+
+fn lit_layouts() -> Vec<(&'static str, RustLayout)> {
+    use raster::{Instance, Surface, View};
+    let surface = rust_layout!(
+        Surface,
+        base_color,
+        emissive,
+        cutoff,
+        metallic,
+        roughness,
+        normal_scale,
+        occlusion_strength,
+        lit,
+        maps,
+        uv_sets,
+    );
+    vec![
+        ("View", rust_layout!(View, view_projection, eye, light, light_color, sky, ground)),
+        ("Instance", rust_layout!(Instance, x, y, z, normal_x, normal_y, normal_z, orientation)),
+        ("Surface", surface),
+    ]
 }
 
 #[expect(clippy::print_stderr, reason = "how a build script speaks to cargo")]

@@ -9,6 +9,8 @@ pub mod gpu;
 #[cfg(feature = "gltf")]
 pub mod import;
 pub mod model;
+#[cfg(feature = "render")]
+pub mod render;
 #[cfg(feature = "shader")]
 pub mod shader;
 pub mod shaders;

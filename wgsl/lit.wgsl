@@ -1,24 +1,172 @@
-struct Camera {
+// The standard raster pass: deformed vertices in, lit colour out. Linear light; the target encodes sRGB.
+import package::brdf::{ambient, direct, Material};
+import package::codec::{oct_decode, oct_sign};
+
+// Rust twins in src/render/layout.rs; the build compares sizes and offsets.
+struct View {
     view_projection: mat4x4<f32>,
-    position: vec3<f32>,
-    exposure: f32,
+    eye: vec3<f32>,
+    light: vec3<f32>,
+    light_color: vec3<f32>,
+    sky: vec3<f32>,
+    ground: vec3<f32>,
 }
 
-@group(0) @binding(0) var<uniform> camera: Camera;
-@group(1) @binding(0) var base: texture_2d<f32>;
-@group(1) @binding(1) var base_sampler: sampler;
+struct Instance {
+    x: vec4<f32>,
+    y: vec4<f32>,
+    z: vec4<f32>,
+    normal_x: vec3<f32>,
+    normal_y: vec3<f32>,
+    normal_z: vec3<f32>,
+    orientation: f32,
+}
+
+struct Surface {
+    base_color: vec4<f32>,
+    emissive: vec3<f32>,
+    cutoff: f32,
+    metallic: f32,
+    roughness: f32,
+    normal_scale: f32,
+    occlusion_strength: f32,
+    lit: u32,
+    maps: u32,
+    uv_sets: u32,
+}
+
+// Bits of `maps` and `uv_sets`, in the order of the bindings.
+const BASE_COLOR: u32 = 1u;
+const METALLIC_ROUGHNESS: u32 = 2u;
+const NORMAL: u32 = 4u;
+const OCCLUSION: u32 = 8u;
+const EMISSIVE: u32 = 16u;
+
+@group(0) @binding(0) var<uniform> view: View;
+@group(0) @binding(1) var<storage, read> instances: array<Instance>;
+@group(1) @binding(0) var<uniform> surface: Surface;
+@group(1) @binding(1) var base_color_map: texture_2d<f32>;
+@group(1) @binding(2) var metallic_roughness_map: texture_2d<f32>;
+@group(1) @binding(3) var normal_map: texture_2d<f32>;
+@group(1) @binding(4) var occlusion_map: texture_2d<f32>;
+@group(1) @binding(5) var emissive_map: texture_2d<f32>;
+@group(1) @binding(6) var base_color_sampler: sampler;
+@group(1) @binding(7) var metallic_roughness_sampler: sampler;
+@group(1) @binding(8) var normal_sampler: sampler;
+@group(1) @binding(9) var occlusion_sampler: sampler;
+@group(1) @binding(10) var emissive_sampler: sampler;
+
+struct Vertex {
+    @location(0) position: vec3<f32>,
+    @location(1) normal: u32,
+    @location(2) tangent: u32,
+    @location(3) uv: vec4<f32>,
+    @location(4) color: vec4<f32>,
+}
 
 struct Varying {
-    @builtin(position) clip: vec4f,
-    @location(0) uv: vec2f,
+    @builtin(position) clip: vec4<f32>,
+    @location(0) world: vec3<f32>,
+    @location(1) normal: vec3<f32>,
+    @location(2) tangent: vec4<f32>,
+    @location(3) uv: vec4<f32>,
+    @location(4) color: vec4<f32>,
 }
 
 @vertex
-fn vertex(@location(0) position: vec3f, @location(1) uv: vec2f) -> Varying {
-    return Varying(camera.view_projection * vec4f(position, 1.0), uv);
+fn vertex(in: Vertex, @builtin(instance_index) index: u32) -> Varying {
+    let instance = instances[index];
+    let point = vec4<f32>(in.position, 1.0);
+    let world = vec3<f32>(dot(instance.x, point), dot(instance.y, point), dot(instance.z, point));
+    let n = oct_decode(in.normal);
+    let normal = vec3<f32>(dot(instance.normal_x, n), dot(instance.normal_y, n), dot(instance.normal_z, n));
+    let t = oct_decode(in.tangent);
+    let tangent = vec3<f32>(dot(instance.x.xyz, t), dot(instance.y.xyz, t), dot(instance.z.xyz, t));
+    let sign = oct_sign(in.tangent) * instance.orientation;
+    let clip = view.view_projection * vec4<f32>(world, 1.0);
+    return Varying(clip, world, unit(normal), vec4<f32>(unit(tangent), sign), in.uv, in.color);
+}
+
+fn unit(v: vec3<f32>) -> vec3<f32> {
+    let square = dot(v, v);
+    let usable = square > 1e-30;
+    return select(vec3<f32>(0.0, 0.0, 1.0), v * inverseSqrt(select(1.0, square, usable)), usable);
+}
+
+// All flags below come from a uniform, so control flow stays uniform where textures are sampled.
+fn has(map: u32) -> bool {
+    return (surface.maps & map) != 0u;
+}
+
+fn uv_of(in: Varying, map: u32) -> vec2<f32> {
+    return select(in.uv.xy, in.uv.zw, (surface.uv_sets & map) != 0u);
+}
+
+fn base_color(in: Varying) -> vec4<f32> {
+    var color = surface.base_color * in.color;
+    if has(BASE_COLOR) {
+        color *= textureSample(base_color_map, base_color_sampler, uv_of(in, BASE_COLOR));
+    }
+    return color;
+}
+
+fn shading_normal(in: Varying, front: bool) -> vec3<f32> {
+    var n = unit(in.normal);
+    if has(NORMAL) {
+        let sampled = textureSample(normal_map, normal_sampler, uv_of(in, NORMAL)).xyz * 2.0 - 1.0;
+        let local = sampled * vec3<f32>(surface.normal_scale, surface.normal_scale, 1.0);
+        let bitangent = cross(in.normal, in.tangent.xyz) * in.tangent.w;
+        n = unit(in.tangent.xyz * local.x + bitangent * local.y + in.normal * local.z);
+    }
+    return select(-n, n, front);
+}
+
+fn shade(in: Varying, front: bool, base: vec3<f32>) -> vec3<f32> {
+    if surface.lit == 0u {
+        return base;
+    }
+    var metallic = surface.metallic;
+    var roughness = surface.roughness;
+    if has(METALLIC_ROUGHNESS) {
+        let uv = uv_of(in, METALLIC_ROUGHNESS);
+        let sampled = textureSample(metallic_roughness_map, metallic_roughness_sampler, uv);
+        metallic *= sampled.b;
+        roughness *= sampled.g;
+    }
+    var occlusion = 1.0;
+    if has(OCCLUSION) {
+        let sampled = textureSample(occlusion_map, occlusion_sampler, uv_of(in, OCCLUSION)).r;
+        occlusion += surface.occlusion_strength * (sampled - 1.0);
+    }
+    var emissive = surface.emissive;
+    if has(EMISSIVE) {
+        emissive *= textureSample(emissive_map, emissive_sampler, uv_of(in, EMISSIVE)).rgb;
+    }
+    let n = shading_normal(in, front);
+    let v = unit(view.eye - in.world);
+    let f0 = mix(vec3<f32>(0.04), base, metallic);
+    let material = Material(base * (1.0 - metallic), f0, clamp(roughness, 0.045, 1.0));
+    let lit = direct(material, n, v, view.light) * view.light_color;
+    return lit + ambient(material, n, v, view.sky, view.ground) * occlusion + emissive;
 }
 
 @fragment
-fn fragment(in: Varying) -> @location(0) vec4f {
-    return textureSample(base, base_sampler, in.uv) * camera.exposure;
+fn opaque(in: Varying, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
+    return vec4<f32>(shade(in, front, base_color(in).rgb), 1.0);
+}
+
+@fragment
+fn masked(in: Varying, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
+    let base = base_color(in);
+    let color = shade(in, front, base.rgb);
+    if base.a < surface.cutoff {
+        discard;
+    }
+    return vec4<f32>(color, 1.0);
+}
+
+@fragment
+fn blended(in: Varying, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
+    let base = base_color(in);
+    return vec4<f32>(shade(in, front, base.rgb), base.a);
 }

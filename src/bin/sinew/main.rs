@@ -1,27 +1,71 @@
-//! The `sinew` program.
+//! The `sinew` program: pictures, numbers and facts about animated glTF files.
 
-use std::{env, path::Path, process::ExitCode};
-
-use sinew::import::ImportError;
-
+mod bake;
+mod clip;
+mod doctor;
+mod encode;
+mod engine;
+mod failure;
+mod gpu;
 mod inspect;
+mod load;
+mod oracle;
+mod output;
+mod render;
+mod stage;
+mod timeline;
+mod trace;
+mod ui;
 
-#[expect(clippy::print_stderr, reason = "errors of the program go there")]
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Parser, Subcommand};
+
+use ui::Ui;
+
+/// Animated glTF characters: inspect, render, bake.
+#[derive(Debug, Parser)]
+#[command(name = "sinew", version, about, arg_required_else_help = true)]
+struct Cli {
+    /// Print nothing but errors
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Say what a file holds and what loading found
+    Inspect {
+        /// A .gltf or .glb file
+        file: PathBuf,
+        /// As data
+        #[arg(long)]
+        json: bool,
+    },
+    Render(render::Args),
+    Bake(bake::Args),
+    Doctor(doctor::Args),
+}
+
 fn main() -> ExitCode {
-    let arguments: Vec<_> = env::args_os().skip(1).collect();
-    let arguments: Vec<_> = arguments.iter().map(|a| a.as_os_str()).collect();
-    let (path, json) = match arguments[..] {
-        [command, path] if command == "inspect" => (path, false),
-        [command, path, flag] if command == "inspect" && flag == "--json" => (path, true),
-        _ => {
-            eprintln!("usage: sinew inspect FILE [--json]");
-            return ExitCode::from(2);
+    // Prints help and usage errors itself; the latter exit with 2.
+    let cli = Cli::parse();
+    let ui = Ui::new(cli.quiet);
+    let result = match &cli.command {
+        Command::Inspect { file, json } => {
+            inspect::run(file, *json).map_err(|error| load::explain(file, error.as_ref()))
         }
+        Command::Render(args) => render::run(args, &ui),
+        Command::Bake(args) => bake::run(args, &ui),
+        Command::Doctor(args) => doctor::run(args, &ui),
     };
-    let Err(error) = inspect::run(Path::new(path), json) else { return ExitCode::SUCCESS };
-    eprintln!("error: {error}");
-    if let Some(error) = error.downcast_ref::<ImportError>() {
-        eprintln!("help: {}", error.help());
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            ui.fail(&failure);
+            ExitCode::from(failure.code())
+        }
     }
-    ExitCode::FAILURE
 }

@@ -1,0 +1,131 @@
+use std::{
+    fs,
+    path::{Component, Path, PathBuf},
+};
+
+use sinew::Model;
+
+use crate::{clip, engine::Engine, failure::Failure, gpu::Gpu, load::load, oracle::Oracle, ui::Ui};
+
+/// Write deformed vertices as numbers: positions, normals and tangents of every primitive, in world space
+///
+/// Time is clamped to the clip. Without --clip the rest pose is written.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A .gltf or .glb file
+    #[arg(required_unless_present = "jobs")]
+    file: Option<PathBuf>,
+    /// The folder to write FILE.json and FILE.bin to
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// Name or index of the clip
+    #[arg(long, value_name = "NAME|INDEX", conflicts_with = "jobs")]
+    clip: Option<String>,
+    /// Seconds into the clip
+    #[arg(long, value_name = "SECONDS", default_value = "0", requires = "clip")]
+    time: f64,
+    /// A JSON list of {file, clip, time} to write instead; `clip` is an index or null
+    #[arg(long, value_name = "FILE", requires = "root", conflicts_with = "file")]
+    jobs: Option<PathBuf>,
+    /// The folder that the files of --jobs lie in
+    #[arg(long, value_name = "DIR", requires = "jobs")]
+    root: Option<PathBuf>,
+    /// Deform on the CPU
+    #[arg(long)]
+    cpu: bool,
+    /// Part of the name of the adapter to deform with [default: the best one]
+    #[arg(long, value_name = "NAME", conflicts_with = "cpu")]
+    adapter: Option<String>,
+}
+
+#[derive(Debug)]
+struct Job {
+    file: String,
+    clip: Option<u32>,
+    time: f64,
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
+    let mut engine = if args.cpu { Engine::cpu() } else { Engine::gpu(Gpu::open(args.adapter.as_deref())?) };
+    ui.note(format_args!("deformed by {engine}"));
+    let (Some(jobs), Some(root)) = (&args.jobs, &args.root) else {
+        let file = args.file.as_deref().unwrap_or(Path::new(""));
+        let name = file.file_name().map_or_else(Default::default, |name| name.to_string_lossy().into_owned());
+        let model = load(file, ui)?;
+        let clip = match &args.clip {
+            Some(wanted) => clip::choose(&model, Some(wanted), file)?,
+            None => None,
+        };
+        return bake(&mut engine, &model, &[(clip, args.time)], &args.output, &name);
+    };
+    run_jobs(&mut engine, &read_jobs(jobs)?, root, &args.output, ui)
+}
+
+/// Bakes every file of a job list; one that fails is named, and the others go on.
+fn run_jobs(engine: &mut Engine, jobs: &[Job], root: &Path, output: &Path, ui: &Ui) -> Result<(), Failure> {
+    let mut files: Vec<(&str, Vec<(Option<u32>, f64)>)> = Vec::new();
+    for job in jobs {
+        match files.iter_mut().find(|(file, _)| *file == job.file) {
+            Some((_, poses)) => poses.push((job.clip, job.time)),
+            None => files.push((&job.file, vec![(job.clip, job.time)])),
+        }
+    }
+    let bar = ui.bar(files.len(), "baking");
+    let mut failed = 0;
+    for (file, poses) in &files {
+        let inside = Path::new(file).components().all(|part| matches!(part, Component::Normal(_)));
+        let result = if inside {
+            load(&root.join(file), &ui.quietly()).and_then(|model| bake(engine, &model, poses, output, file))
+        } else {
+            Err(Failure::new(format_args!("`{file}` is not a path inside the root")))
+        };
+        if let Err(failure) = result {
+            bar.suspend(|| ui.fail(&failure));
+            failed += 1;
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    if failed == 0 {
+        return Ok(());
+    }
+    Err(Failure::new(format_args!("{failed} of {} files failed", files.len())))
+}
+
+fn bake(
+    engine: &mut Engine,
+    model: &Model,
+    poses: &[(Option<u32>, f64)],
+    output: &Path,
+    file: &str,
+) -> Result<(), Failure> {
+    let mut oracle = Oracle::default();
+    engine.bake(model, poses, |clip, time, baked| oracle.push(model, clip, time, baked))?;
+    oracle.write(&output.join(file), file)
+}
+
+fn read_jobs(path: &Path) -> Result<Vec<Job>, Failure> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| Failure::new(format_args!("cannot read `{}`: {error}", path.display())))?;
+    parse_jobs(&text).map_err(|problem| {
+        Failure::new(format_args!("`{}` is no list of jobs: {problem}", path.display()))
+            .help(r#"write [{"file": "fox.glb", "clip": 0, "time": 0.5}]; "clip": null is the rest pose"#)
+    })
+}
+
+fn parse_jobs(text: &str) -> Result<Vec<Job>, String> {
+    let list: Vec<serde_json::Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let job =
+        |(index, value)| parse_job(value).ok_or_else(|| format!("job {index} lacks file, clip or time"));
+    list.iter().enumerate().map(job).collect()
+}
+
+fn parse_job(value: &serde_json::Value) -> Option<Job> {
+    let clip = value.get("clip")?;
+    let index = || u32::try_from(clip.as_u64()?).ok();
+    Some(Job {
+        file: value.get("file")?.as_str()?.to_owned(),
+        clip: if clip.is_null() { None } else { Some(index()?) },
+        time: value.get("time")?.as_f64()?,
+    })
+}

@@ -1,0 +1,32 @@
+use std::path::Path;
+
+use sinew::Model;
+
+use crate::failure::Failure;
+
+/// The clip to play: by exact name, else by index, else the first one; `None` where there is none.
+pub(crate) fn choose(model: &Model, wanted: Option<&str>, path: &Path) -> Result<Option<u32>, Failure> {
+    let Some(wanted) = wanted else {
+        return Ok(if model.clips().is_empty() { None } else { Some(0) });
+    };
+    let by_index = || wanted.parse().ok().filter(|&index: &u32| (index as usize) < model.clips().len());
+    if let Some(index) = model.find_clip(wanted).or_else(by_index) {
+        return Ok(Some(index));
+    }
+    let names = model.clips().iter().enumerate().map(|(index, clip)| format!("{index} `{}`", clip.name()));
+    let names: Vec<_> = names.take(40).collect();
+    let help = match names.is_empty() {
+        true => "the file has no clips; leave --clip away for the rest pose".to_owned(),
+        false => format!("its clips are {}", names.join(", ")),
+    };
+    Err(Failure::new(format_args!("`{}` has no clip `{wanted}`", path.display())).help(help))
+}
+
+/// Name for people.
+pub(crate) fn describe(model: &Model, clip: Option<u32>) -> String {
+    let clip = clip.and_then(|index| Some((index, model.clips().get(index as usize)?)));
+    clip.map_or("rest pose".into(), |(index, clip)| match clip.name() {
+        "" => format!("clip {index}"),
+        name => format!("clip `{name}`"),
+    })
+}

@@ -1,0 +1,98 @@
+//! One model at a time, posed and deformed for reading.
+
+use std::fmt;
+
+use sinew::{Animator, CpuDeformer, Deformer, InstanceId, Model, Precision, deform::BakedPrimitive};
+
+use crate::{failure::Failure, gpu::Gpu};
+
+/// What deforms.
+pub(crate) enum Engine {
+    Cpu(Box<CpuDeformer>),
+    Gpu(Box<(Gpu, Deformer)>),
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cpu(_) => f.write_str("the CPU"),
+            Self::Gpu(gpu) => write!(f, "{}", gpu.0.name),
+        }
+    }
+}
+
+impl Engine {
+    /// The kernel's twin.
+    pub(crate) fn cpu() -> Self {
+        Self::Cpu(Box::default())
+    }
+
+    pub(crate) fn gpu(gpu: Gpu) -> Self {
+        let deformer = Deformer::new(&gpu.device);
+        Self::Gpu(Box::new((gpu, deformer)))
+    }
+
+    /// Deforms the model's default scene in each pose (clip and seconds, clamped to the clip; no clip is
+    /// the rest pose), exactly, at the origin: instance space is world space.
+    pub(crate) fn bake(
+        &mut self,
+        model: &Model,
+        poses: &[(Option<u32>, f64)],
+        mut take: impl FnMut(Option<u32>, f64, &[BakedPrimitive]),
+    ) -> Result<(), Failure> {
+        match self {
+            Self::Cpu(deformer) => {
+                let id = deformer.add_model(model, Precision::Exact)?;
+                let instance = deformer.spawn(id)?;
+                for &(clip, time) in poses {
+                    pose(deformer.animator_mut(), instance, clip, time)?;
+                    deformer.animator_mut().evaluate();
+                    deformer.run()?;
+                    take(clip, time, &deformer.bake(instance)?);
+                }
+                deformer.despawn(instance)?;
+                Ok(deformer.remove_model(id)?)
+            }
+            Self::Gpu(both) => {
+                let (gpu, deformer) = &mut **both;
+                let id = deformer.add_model_with(&gpu.queue, model, Precision::Exact)?;
+                let instance = deformer.spawn(id)?;
+                for &(clip, time) in poses {
+                    pose(deformer.animator_mut(), instance, clip, time)?;
+                    take(clip, time, &read_back(gpu, deformer, instance)?);
+                }
+                deformer.despawn(instance)?;
+                Ok(deformer.remove_model(&gpu.queue, id)?)
+            }
+        }
+    }
+}
+
+fn pose(animator: &mut Animator, instance: InstanceId, clip: Option<u32>, time: f64) -> Result<(), Failure> {
+    match clip {
+        Some(clip) => animator.play(instance, clip)?,
+        None => animator.stop(instance)?,
+    }
+    if let Some(player) = animator.player_mut(instance)? {
+        player.seek(time);
+    }
+    Ok(())
+}
+
+/// Deforms on the GPU, waits, and reads. A model that shows nothing has nothing to read.
+fn read_back(
+    gpu: &Gpu,
+    deformer: &mut Deformer,
+    instance: InstanceId,
+) -> Result<Vec<BakedPrimitive>, Failure> {
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    deformer.record(&mut encoder)?;
+    if deformer.buffers().is_none() {
+        return Ok(Vec::new());
+    }
+    let read_back = deformer.read_back(&mut encoder)?;
+    gpu.queue.submit([encoder.finish()]);
+    gpu.wait()?;
+    let baked = read_back.bake(deformer, instance)?;
+    baked.ok_or_else(|| Failure::new(format_args!("{} did not finish", gpu.name)))
+}

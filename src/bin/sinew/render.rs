@@ -1,0 +1,135 @@
+use std::path::PathBuf;
+
+use crate::{
+    clip,
+    encode::Encoder,
+    failure::Failure,
+    gpu::Gpu,
+    load::load,
+    output::Output,
+    stage::Stage,
+    timeline::{MOST_FRAMES, Timeline, Wish},
+    trace::Trace,
+    ui::Ui,
+};
+
+/// Draw a model to a picture, numbered pictures or an animation
+///
+/// Without --time or --frames a PNG shows the middle of the clip, and anything animated one whole loop.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A .gltf or .glb file
+    file: PathBuf,
+    /// What to write: .png, .gif, .apng, or a folder (ending in /) for numbered PNGs
+    #[arg(short, long, value_name = "PATH")]
+    output: PathBuf,
+    /// Name or index of the clip [default: the first one; the rest pose where there is none]
+    #[arg(long, value_name = "NAME|INDEX")]
+    clip: Option<String>,
+    /// Draw one picture, this many seconds into the clip
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, conflicts_with = "frames")]
+    time: Option<f64>,
+    /// Draw this many pictures from the clip's start
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=MOST_FRAMES as i64))]
+    frames: Option<u32>,
+    /// Pictures a second
+    #[arg(long, default_value = "20", value_parser = rate)]
+    fps: f64,
+    /// Size of the picture in pixels
+    #[arg(long, default_value = "640x480", value_name = "WIDTHxHEIGHT", value_parser = size)]
+    size: [u32; 2],
+    /// Part of the name of the adapter to draw with [default: the best one]
+    #[arg(long, value_name = "NAME")]
+    adapter: Option<String>,
+    /// Write a trace for chrome://tracing or ui.perfetto.dev
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
+    let output = Output::new(&args.output)?;
+    if !output.is_animated() && args.frames.is_some_and(|frames| frames > 1) {
+        return Err(Failure::usage("--frames draws several pictures, but a .png holds one")
+            .help("write to a folder, a .gif or an .apng"));
+    }
+    let trace = args.trace.as_deref().map(Trace::start).transpose()?;
+    let model = load(&args.file, ui)?;
+    let clip = clip::choose(&model, args.clip.as_deref(), &args.file)?;
+    let wish = Wish { time: args.time, frames: args.frames, fps: args.fps, animated: output.is_animated() };
+    let timeline = Timeline::new(&model, clip, wish);
+
+    let gpu = Gpu::open(args.adapter.as_deref())?;
+    check_size(args.size, &gpu)?;
+    let mut stage = Stage::new(&gpu, &model, clip, args.size, *ui)?;
+    let encoder = Encoder::start(&output, timeline.times.len(), timeline.delay)?;
+    let drawn = draw(&mut stage, &timeline, &encoder, trace.as_ref(), ui);
+    let written = encoder.finish();
+    drawn?;
+    written?;
+    let (frames, clip) = (timeline.times.len(), clip::describe(&model, clip));
+    let s = if frames == 1 { "" } else { "s" };
+    ui.note(format_args!("{}: {frames} frame{s} of {clip}, drawn by {}", args.output.display(), gpu.name));
+    trace.map_or(Ok(()), Trace::finish)
+}
+
+/// Draws ahead by as many frames as fit, so that drawing, reading back and encoding overlap.
+fn draw(
+    stage: &mut Stage<'_>,
+    timeline: &Timeline,
+    encoder: &Encoder,
+    trace: Option<&Trace>,
+    ui: &Ui,
+) -> Result<(), Failure> {
+    let bar = ui.bar(timeline.times.len(), "rendering");
+    for &time in &timeline.times {
+        if stage.is_full()
+            && let Some(picture) = stage.take()?
+        {
+            // A failed encoder says why when it is finished.
+            if !encoder.push(picture) {
+                return Ok(());
+            }
+            bar.inc(1);
+        }
+        stage.draw(time)?;
+        if let Some(trace) = trace {
+            trace.frame(stage.runtime());
+        }
+    }
+    while let Some(picture) = stage.take()? {
+        if !encoder.push(picture) {
+            return Ok(());
+        }
+        bar.inc(1);
+    }
+    if let Some(trace) = trace {
+        trace.gpu_times(stage.runtime());
+    }
+    bar.finish_and_clear();
+    Ok(())
+}
+
+fn check_size([width, height]: [u32; 2], gpu: &Gpu) -> Result<(), Failure> {
+    let most = gpu.device.limits().max_texture_dimension_2d;
+    if width.max(height) <= most {
+        return Ok(());
+    }
+    Err(Failure::usage(format_args!("{width}x{height} is more than {} can draw", gpu.name))
+        .help(format_args!("choose at most {most} pixels along a side")))
+}
+
+fn size(text: &str) -> Result<[u32; 2], String> {
+    let side = |s: &str| s.parse::<u32>().ok().filter(|s| (1..=16384).contains(s));
+    let both = text.split_once(['x', 'X']).and_then(|(w, h)| Some([side(w)?, side(h)?]));
+    both.ok_or_else(|| "give width and height from 1 to 16384, such as 640x480".into())
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|s| s.is_finite() && *s >= 0.0);
+    number.ok_or_else(|| "give seconds, such as 0.5".into())
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|r| (0.1..=1000.0).contains(r));
+    number.ok_or_else(|| "give pictures a second, from 0.1 to 1000".into())
+}

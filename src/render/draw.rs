@@ -1,0 +1,193 @@
+//! What one pass draws: resolved once when it is declared, placed and ordered anew every frame.
+
+use glam::{Affine3A, Mat3A, Vec3};
+
+use super::{
+    Camera, Light,
+    layout::{Instance, View},
+    pipeline::{Layer, PipelinePair},
+};
+use crate::animate::{Animator, InstanceId, JointMatrix, ModelId};
+
+/// What a frame looks like: the per-frame data of a pass.
+#[derive(Clone, Copy, Debug)]
+pub struct RenderFrame<'a> {
+    /// From where it is seen.
+    pub camera: &'a Camera,
+    /// How it is lit.
+    pub light: &'a Light,
+    /// Where the instances stand, and which are visible.
+    pub animator: &'a Animator,
+}
+
+/// One part of one instance.
+#[derive(Debug)]
+pub(crate) struct DrawnPart {
+    pub(crate) instance: InstanceId,
+    pub(crate) model: ModelId,
+    /// Place of the part among those that the model shows.
+    pub(crate) shown: usize,
+    /// Place of the instance in the instance buffer.
+    pub(crate) slot: u32,
+    /// Middle of the undeformed mesh.
+    pub(crate) center: Vec3,
+    pub(crate) attributes: wgpu::Buffer,
+    pub(crate) attribute_bytes: std::ops::Range<u64>,
+    pub(crate) indices: wgpu::Buffer,
+}
+
+/// One primitive of a part.
+#[derive(Debug)]
+pub(crate) struct Draw {
+    /// Index into the parts.
+    pub(crate) part: usize,
+    pub(crate) layer: Layer,
+    pub(crate) pipelines: PipelinePair,
+    pub(crate) material: wgpu::BindGroup,
+    pub(crate) indices: std::ops::Range<u32>,
+    pub(crate) base_vertex: i32,
+}
+
+/// State of a part in the current frame.
+#[derive(Clone, Copy, Debug, Default)]
+struct PartState {
+    visible: bool,
+    mirrored: bool,
+    /// Along the view, metres.
+    distance: f32,
+}
+
+/// Everything a pass draws, sorted by layer.
+#[derive(Debug, Default)]
+pub(crate) struct DrawList {
+    pub(crate) parts: Vec<DrawnPart>,
+    pub(crate) draws: Vec<Draw>,
+    /// One per slot.
+    pub(crate) instances: Vec<InstanceId>,
+    states: Vec<PartState>,
+    order: Vec<u32>,
+}
+
+impl DrawList {
+    /// Brings the draws into their fixed order; call once after the last one was added.
+    pub(crate) fn finish(&mut self) {
+        self.draws.sort_by_key(|draw| draw.layer);
+        self.states = vec![PartState::default(); self.parts.len()];
+        self.order = (0..self.draws.len() as u32).collect();
+    }
+
+    /// Bytes of the instance buffer.
+    pub(crate) fn instance_bytes(&self) -> u64 {
+        (self.instances.len().max(1) * size_of::<Instance>()) as u64
+    }
+
+    /// Records all draws; returns how many. `vertices` gives the two deformed vertex buffers of a part.
+    /// Allocates nothing.
+    pub(crate) fn record<'b>(
+        &mut self,
+        pass: &mut wgpu::RenderPass<'_>,
+        view: &wgpu::BindGroup,
+        frame: RenderFrame<'_>,
+        vertices: impl Fn(usize) -> [wgpu::BufferSlice<'b>; 2],
+    ) -> u64 {
+        self.update(frame);
+        let Self { parts, draws, states, order, .. } = self;
+        pass.set_bind_group(0, view, &[]);
+        let (mut count, mut bound) = (0, None);
+        for draw in order.iter().map(|&index| &draws[index as usize]) {
+            let (part, state) = (&parts[draw.part], states[draw.part]);
+            if !state.visible || draw.indices.is_empty() {
+                continue;
+            }
+            if bound != Some(draw.part) {
+                let [a, b] = vertices(draw.part);
+                pass.set_vertex_buffer(0, a);
+                pass.set_vertex_buffer(1, b);
+                pass.set_vertex_buffer(2, part.attributes.slice(part.attribute_bytes.clone()));
+                pass.set_index_buffer(part.indices.slice(..), wgpu::IndexFormat::Uint32);
+                bound = Some(draw.part);
+            }
+            let pipelines = &draw.pipelines;
+            pass.set_pipeline(if state.mirrored { &pipelines.mirrored } else { &pipelines.plain });
+            pass.set_bind_group(1, &draw.material, &[]);
+            pass.draw_indexed(draw.indices.clone(), draw.base_vertex, part.slot..part.slot + 1);
+            count += 1;
+        }
+        count
+    }
+
+    /// Finds what is visible and mirrored, and sorts what is blended from back to front by part.
+    fn update(&mut self, frame: RenderFrame<'_>) {
+        let view = frame.camera.view();
+        for (part, state) in self.parts.iter().zip(&mut self.states) {
+            *state = place(frame.animator, part)
+                .map(|matrix| PartState {
+                    visible: true,
+                    mirrored: matrix.matrix3.determinant() < 0.0,
+                    distance: -view.transform_point3(matrix.transform_point3(part.center)).z,
+                })
+                .unwrap_or_default();
+        }
+        let Self { draws, states, order, .. } = self;
+        let blended = draws.partition_point(|draw| draw.layer < Layer::Blended);
+        order[blended..].sort_unstable_by(|&a, &b| {
+            let distance = |index: u32| states[draws[index as usize].part].distance;
+            distance(b).total_cmp(&distance(a)).then(a.cmp(&b))
+        });
+    }
+}
+
+/// Where the first joint of a part (or its node) takes the undeformed mesh; `None` while hidden or gone.
+fn place(animator: &Animator, part: &DrawnPart) -> Option<Affine3A> {
+    if !animator.visible(part.instance).ok()? {
+        return None;
+    }
+    let first = *animator.palette_layout(part.model).ok()?.parts().get(part.shown)?;
+    let row = animator.palette(part.instance).ok()?.get(first as usize)?;
+    Some(animator.transform(part.instance).ok()? * affine(row))
+}
+
+fn affine(m: &JointMatrix) -> Affine3A {
+    Affine3A::from_mat3_translation(
+        glam::Mat3::from_cols_array_2d(&std::array::from_fn(|c| [m.x[c], m.y[c], m.z[c]])),
+        Vec3::new(m.x[3], m.y[3], m.z[3]),
+    )
+}
+
+/// The camera and the light as the shader reads them.
+pub(crate) fn view_of(frame: RenderFrame<'_>) -> View {
+    let light = frame.light;
+    View {
+        view_projection: frame.camera.view_projection().to_cols_array_2d(),
+        eye: frame.camera.eye.to_array(),
+        light: light.direction.try_normalize().unwrap_or(Vec3::Y).to_array(),
+        light_color: light.color.to_array(),
+        sky: light.sky.to_array(),
+        ground: light.ground.to_array(),
+        ..View::default()
+    }
+}
+
+/// An instance as the shader reads it; the identity when it is gone.
+pub(crate) fn instance_of(animator: &Animator, instance: InstanceId) -> Instance {
+    let transform = animator.transform(instance).unwrap_or(Affine3A::IDENTITY);
+    let m: Mat3A = transform.matrix3;
+    let orientation = if m.determinant() < 0.0 { -1.0 } else { 1.0 };
+    // Columns of the cofactor matrix are cross products of the columns of the matrix.
+    let [x, y, z] = [m.y_axis.cross(m.z_axis), m.z_axis.cross(m.x_axis), m.x_axis.cross(m.y_axis)]
+        .map(|column| column * orientation);
+    let t = transform.translation;
+    let row = |axis: usize| [m.x_axis[axis], m.y_axis[axis], m.z_axis[axis], t[axis]];
+    let normal = |axis: usize| [x[axis], y[axis], z[axis]];
+    Instance {
+        x: row(0),
+        y: row(1),
+        z: row(2),
+        normal_x: normal(0),
+        pad0: 0.0,
+        normal_y: normal(1),
+        pad1: 0.0,
+        normal_z: normal(2),
+        orientation,
+    }
+}

@@ -1,0 +1,193 @@
+//! Encoded images to textures on the device.
+
+use std::collections::HashMap;
+
+use super::mip::{ColorSpace, Level, mip_chain};
+use crate::model::{Diagnostic, Image, Model, Sampler, Severity, TextureRef, Wrap};
+
+/// Most texels along a side that are decoded; what is larger than the device allows is scaled down.
+const MAX_SIDE: u32 = 1 << 15;
+
+/// Most bytes that decoding one image may take.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// The textures of one model, each decoded and uploaded once per colour space.
+pub(crate) struct Textures<'a> {
+    device: &'a wgpu::Device,
+    queue: &'a wgpu::Queue,
+    model: &'a Model,
+    views: HashMap<(u32, ColorSpace), wgpu::TextureView>,
+    samplers: HashMap<Sampler, wgpu::Sampler>,
+    white: wgpu::TextureView,
+    /// What could not be decoded.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+impl<'a> Textures<'a> {
+    pub(crate) fn new(device: &'a wgpu::Device, queue: &'a wgpu::Queue, model: &'a Model) -> Self {
+        let texel = Level { width: 1, height: 1, texels: vec![255; 4] };
+        let white = upload(device, queue, "white", &[texel], ColorSpace::Linear);
+        let (views, samplers) = (HashMap::new(), HashMap::new());
+        Self { device, queue, model, views, samplers, white, diagnostics: Vec::new() }
+    }
+
+    /// The texture and its sampler; a white texel where the material has none.
+    pub(crate) fn get(
+        &mut self,
+        texture: Option<TextureRef>,
+        space: ColorSpace,
+    ) -> (wgpu::TextureView, wgpu::Sampler) {
+        let texture = texture.and_then(|t| self.model.textures().get(t.texture as usize).copied());
+        let Some(texture) = texture else { return (self.white.clone(), self.sampler(Sampler::default())) };
+        (self.image(texture.image, space), self.sampler(texture.sampler))
+    }
+
+    fn image(&mut self, index: u32, space: ColorSpace) -> wgpu::TextureView {
+        if let Some(view) = self.views.get(&(index, space)) {
+            return view.clone();
+        }
+        let limit = self.device.limits().max_texture_dimension_2d;
+        let decoded = self.model.images().get(index as usize).map(|image| (image, decode(image)));
+        let (name, level) = match decoded {
+            Some((image, Ok(level))) => (image.name.as_str(), level),
+            Some((image, Err(message))) => {
+                self.report(index, format!("{message}; a checker is drawn instead"));
+                (image.name.as_str(), checker())
+            }
+            None => ("", checker()),
+        };
+        if level.width.max(level.height) > limit {
+            let (w, h) = (level.width, level.height);
+            self.report(index, format!("{w}x{h} texels, scaled down to the device's {limit} along a side"));
+        }
+        let levels = mip_chain(level, space, limit);
+        let view = upload(self.device, self.queue, name, &levels, space);
+        self.views.insert((index, space), view.clone());
+        view
+    }
+
+    fn report(&mut self, index: u32, message: String) {
+        let place = format!("images[{index}]");
+        if self.diagnostics.iter().any(|d| d.place == place && d.message == message) {
+            return;
+        }
+        let severity = Severity::Warning;
+        self.diagnostics.push(Diagnostic { severity, code: "image-replaced", place, message, spec: "" });
+    }
+
+    fn sampler(&mut self, sampler: Sampler) -> wgpu::Sampler {
+        let device = self.device;
+        self.samplers.entry(sampler).or_insert_with(|| create_sampler(device, sampler)).clone()
+    }
+}
+
+fn decode(image: &Image) -> Result<Level, String> {
+    if image.bytes.is_empty() {
+        return Err("the image could not be read".into());
+    }
+    let mut reader = image::ImageReader::new(std::io::Cursor::new(&image.bytes));
+    let mut limits = image::Limits::default();
+    limits.max_image_width = Some(MAX_SIDE);
+    limits.max_image_height = Some(MAX_SIDE);
+    limits.max_alloc = Some(MAX_BYTES);
+    reader.limits(limits);
+    let reader = reader.with_guessed_format().map_err(|e| e.to_string())?;
+    let decoded = reader.decode().map_err(|e| e.to_string())?.into_rgba8();
+    let (width, height) = decoded.dimensions();
+    if width == 0 || height == 0 {
+        return Err("the image has no texels".into());
+    }
+    Ok(Level { width, height, texels: decoded.into_raw() })
+}
+
+/// Magenta and grey, so that a missing image is seen and not mistaken for a colour.
+fn checker() -> Level {
+    const SIDE: u32 = 16;
+    let texel = |i: u32| {
+        if (i % SIDE / 2 + i / SIDE / 2).is_multiple_of(2) { [255, 0, 255, 255] } else { [90, 90, 90, 255] }
+    };
+    Level { width: SIDE, height: SIDE, texels: (0..SIDE * SIDE).flat_map(texel).collect() }
+}
+
+fn upload(
+    device: &wgpu::Device,
+    queue: &wgpu::Queue,
+    name: &str,
+    levels: &[Level],
+    space: ColorSpace,
+) -> wgpu::TextureView {
+    let size =
+        |level: &Level| wgpu::Extent3d { width: level.width, height: level.height, depth_or_array_layers: 1 };
+    let texture = device.create_texture(&wgpu::TextureDescriptor {
+        label: Some(name),
+        size: levels.first().map_or_else(wgpu::Extent3d::default, size),
+        mip_level_count: levels.len().max(1) as u32,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format: match space {
+            ColorSpace::Srgb => wgpu::TextureFormat::Rgba8UnormSrgb,
+            ColorSpace::Linear => wgpu::TextureFormat::Rgba8Unorm,
+        },
+        usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+        view_formats: &[],
+    });
+    for (mip_level, level) in (0u32..).zip(levels) {
+        queue.write_texture(
+            wgpu::TexelCopyTextureInfo { mip_level, ..texture.as_image_copy() },
+            &level.texels,
+            wgpu::TexelCopyBufferLayout {
+                offset: 0,
+                bytes_per_row: Some(level.width * 4),
+                rows_per_image: None,
+            },
+            size(level),
+        );
+    }
+    texture.create_view(&wgpu::TextureViewDescriptor::default())
+}
+
+fn create_sampler(device: &wgpu::Device, sampler: Sampler) -> wgpu::Sampler {
+    let filter = |linear| if linear { wgpu::FilterMode::Linear } else { wgpu::FilterMode::Nearest };
+    let wrap = |wrap| match wrap {
+        Wrap::Repeat => wgpu::AddressMode::Repeat,
+        Wrap::Mirror => wgpu::AddressMode::MirrorRepeat,
+        Wrap::Clamp => wgpu::AddressMode::ClampToEdge,
+    };
+    device.create_sampler(&wgpu::SamplerDescriptor {
+        label: Some("material"),
+        address_mode_u: wrap(sampler.wrap[0]),
+        address_mode_v: wrap(sampler.wrap[1]),
+        mag_filter: filter(sampler.mag_linear),
+        min_filter: filter(sampler.min_linear),
+        mipmap_filter: match sampler.mip_linear {
+            Some(true) => wgpu::MipmapFilterMode::Linear,
+            Some(false) | None => wgpu::MipmapFilterMode::Nearest,
+        },
+        // Below a half the nearest level is always the first one.
+        lod_max_clamp: if sampler.mip_linear.is_some() { 32.0 } else { 0.25 },
+        ..Default::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image(bytes: &[u8]) -> Image {
+        Image { name: String::new(), mime_type: String::new(), bytes: bytes.to_vec() }
+    }
+
+    #[test]
+    fn an_empty_or_broken_image_is_refused_with_a_reason() {
+        assert_eq!(decode(&image(&[])), Err("the image could not be read".into()));
+        assert!(decode(&image(b"\x89PNG\r\n\x1a\n not a png")).is_err());
+        assert!(decode(&image(b"hello")).is_err());
+    }
+
+    #[test]
+    fn a_header_that_claims_a_huge_size_is_refused() {
+        let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
+        bytes.extend([0x7f, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 8, 6, 0, 0, 0, 0, 0, 0, 0]);
+        assert!(decode(&image(&bytes)).is_err());
+    }
+}

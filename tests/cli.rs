@@ -1,0 +1,195 @@
+//! The program from outside: exit codes, and the first line of what it says.
+#![cfg(feature = "cli")]
+
+use std::{fs, path::PathBuf, process::Command};
+
+struct Said {
+    code: i32,
+    stdout: String,
+    /// First and second line of stderr.
+    error: String,
+    help: String,
+}
+
+fn sinew(arguments: &[&str]) -> Said {
+    // Mesa's Vulkan layer complains on stderr where this is not set.
+    let output = Command::new(env!("CARGO_BIN_EXE_sinew"))
+        .env("XDG_RUNTIME_DIR", std::env::temp_dir())
+        .args(arguments)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let mut lines = stderr.lines().map(str::to_owned);
+    Said {
+        code: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        error: lines.next().unwrap_or_default(),
+        help: lines.next().unwrap_or_default(),
+    }
+}
+
+/// A folder of this test's own, empty.
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("sinew-cli-{}-{name}", std::process::id()));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// One triangle that moves a metre to the right in a second.
+fn triangle(folder: &std::path::Path) -> String {
+    let floats: [f32; 17] = [
+        0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, // positions
+        0.0, 1.0, // times
+        0.0, 0.0, 0.0, 1.0, 0.0, 0.0, // translations
+    ];
+    let bytes: Vec<u8> = floats.iter().flat_map(|f| f.to_le_bytes()).collect();
+    fs::write(folder.join("triangle.bin"), &bytes).unwrap();
+    let json = r#"{
+        "asset": { "version": "2.0" },
+        "buffers": [{ "uri": "triangle.bin", "byteLength": 68 }],
+        "bufferViews": [
+            { "buffer": 0, "byteOffset": 0, "byteLength": 36 },
+            { "buffer": 0, "byteOffset": 36, "byteLength": 8 },
+            { "buffer": 0, "byteOffset": 44, "byteLength": 24 }
+        ],
+        "accessors": [
+            { "bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3", "min": [0, 0, 0], "max": [1, 1, 0] },
+            { "bufferView": 1, "componentType": 5126, "count": 2, "type": "SCALAR", "min": [0], "max": [1] },
+            { "bufferView": 2, "componentType": 5126, "count": 2, "type": "VEC3" }
+        ],
+        "meshes": [{ "primitives": [{ "attributes": { "POSITION": 0 } }] }],
+        "nodes": [{ "mesh": 0 }],
+        "scenes": [{ "nodes": [0] }],
+        "scene": 0,
+        "animations": [{
+            "name": "slide",
+            "channels": [{ "sampler": 0, "target": { "node": 0, "path": "translation" } }],
+            "samplers": [{ "input": 1, "output": 2 }]
+        }]
+    }"#;
+    let path = folder.join("triangle.gltf");
+    fs::write(&path, json).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn help_works_for_the_program_and_every_command() {
+    assert_eq!(sinew(&["--help"]).code, 0);
+    for command in ["inspect", "render", "bake", "doctor"] {
+        let said = sinew(&[command, "--help"]);
+        assert_eq!(said.code, 0, "{command}");
+        assert!(said.stdout.contains("Usage: sinew"), "{}", said.stdout);
+    }
+}
+
+#[test]
+fn a_missing_file_fails_with_one_line_and_help() {
+    let said = sinew(&["render", "no/such.glb", "-o", "out.png"]);
+    assert_eq!((said.code, said.error.as_str()), (1, "error: `no/such.glb` does not exist"));
+    assert_eq!(said.help, "help: give the path of a .gltf or .glb file");
+}
+
+#[test]
+fn a_clip_that_does_not_exist_is_answered_with_those_that_do() {
+    let folder = folder("clip");
+    let file = triangle(&folder);
+    let said = sinew(&["render", &file, "-o", "out.png", "--clip", "Run"]);
+    assert_eq!((said.code, said.error), (1, format!("error: `{file}` has no clip `Run`")));
+    assert_eq!(said.help, "help: its clips are 0 `slide`");
+}
+
+#[test]
+fn wrong_arguments_are_usage_errors() {
+    let said = sinew(&["render", "a.glb", "-o", "a.png", "--size", "640"]);
+    let line = "error: invalid value '640' for '--size <WIDTHxHEIGHT>': give width and height from 1 to 16384, such as 640x480";
+    assert_eq!((said.code, said.error.as_str()), (2, line));
+    let said = sinew(&["render", "a.glb", "-o", "a.png", "--frames", "0"]);
+    assert_eq!(said.code, 2);
+    let said = sinew(&["render", "a.glb", "-o", "a.bmp"]);
+    assert_eq!((said.code, said.error.as_str()), (2, "error: `a.bmp` does not say what to write"));
+    let said = sinew(&["render", "a.glb", "-o", "a.png", "--frames", "3"]);
+    assert_eq!(
+        (said.code, said.error.as_str()),
+        (2, "error: --frames draws several pictures, but a .png holds one")
+    );
+    assert_eq!(sinew(&[]).code, 2);
+    assert_eq!(sinew(&["paint"]).code, 2);
+}
+
+#[test]
+fn an_adapter_that_does_not_exist_is_answered_with_those_that_do() {
+    let folder = folder("adapter");
+    let file = triangle(&folder);
+    let said = sinew(&["render", &file, "-o", "out.png", "--adapter", "abacus"]);
+    assert_eq!((said.code, said.error.as_str()), (1, "error: no adapter is called `abacus`"));
+    assert!(said.help.starts_with("help: there are "), "{}", said.help);
+}
+
+#[test]
+fn pictures_are_written_in_every_format() {
+    let folder = folder("formats");
+    let file = triangle(&folder);
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    for name in ["still.png", "loop.gif", "loop.apng", "frames/"] {
+        let (trace, out) = (path("trace.json"), path(name));
+        let said =
+            sinew(&["-q", "render", &file, "-o", &out, "--size", "33x20", "--fps", "4", "--trace", &trace]);
+        assert_eq!((said.code, said.error.as_str()), (0, ""), "{name}");
+        let trace: serde_json::Value = serde_json::from_slice(&fs::read(trace).unwrap()).unwrap();
+        assert!(trace.as_array().unwrap().iter().any(|event| event["name"] == "pass lit"));
+    }
+    let still = image::open(path("still.png")).unwrap().into_rgb8();
+    assert_eq!(still.dimensions(), (33, 20));
+    assert_ne!(still.get_pixel(17, 10), still.get_pixel(0, 0), "something is drawn");
+    assert_eq!(fs::read_dir(folder.join("frames")).unwrap().count(), 4);
+    assert!(folder.join("frames/0003.png").exists());
+}
+
+#[test]
+fn bake_writes_positions_that_follow_the_clip_clamped_at_its_end() {
+    let folder = folder("bake");
+    let file = triangle(&folder);
+    let out = folder.join("out");
+    for engine in [&["--cpu"][..], &[]] {
+        let arguments = ["-q", "bake", &file, "--clip", "slide", "--time", "9", "-o", out.to_str().unwrap()];
+        let said = sinew(&[&arguments, engine].concat());
+        assert_eq!((said.code, said.error.as_str()), (0, ""));
+        let document: serde_json::Value =
+            serde_json::from_slice(&fs::read(out.join("triangle.gltf.json")).unwrap()).unwrap();
+        assert_eq!(document["entries"][0]["primitives"][0]["vertexCount"], 3);
+        let numbers = fs::read(out.join("triangle.gltf.bin")).unwrap();
+        assert_eq!(numbers[..12], [1f32, 0.0, 0.0].map(f32::to_le_bytes).concat());
+    }
+}
+
+#[test]
+fn a_job_list_names_the_files_that_fail_and_bakes_the_others() {
+    let folder = folder("jobs");
+    triangle(&folder);
+    let jobs = folder.join("jobs.json");
+    let list = r#"[{"file": "gone.glb", "clip": null, "time": 0}, {"file": "triangle.gltf", "clip": 0, "time": 0.5}]"#;
+    fs::write(&jobs, list).unwrap();
+    let (root, out) = (folder.to_str().unwrap(), folder.join("out"));
+    let said = sinew(&[
+        "-q",
+        "bake",
+        "--cpu",
+        "--jobs",
+        jobs.to_str().unwrap(),
+        "--root",
+        root,
+        "-o",
+        out.to_str().unwrap(),
+    ]);
+    assert_eq!(said.code, 1);
+    assert!(said.error.ends_with("gone.glb` does not exist"), "{}", said.error);
+    assert!(out.join("triangle.gltf.json").exists());
+}
+
+#[test]
+fn doctor_lists_what_it_found() {
+    let said = sinew(&["doctor"]);
+    assert!(said.stdout.starts_with("sinew "), "{}", said.stdout);
+    assert!(said.code == 0 || said.error.starts_with("error: no "), "{}", said.error);
+}

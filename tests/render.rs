@@ -1,0 +1,357 @@
+//! The raster pass on known scenes: exact pixels where the arithmetic is exact.
+#![cfg(feature = "render")]
+
+mod common;
+
+use glam::{Affine3A, Vec2, Vec3, Vec4};
+use sinew::{
+    Deformer, InstanceId, Model, declare,
+    graph::{Graph, Runtime, RuntimeOptions, TextureDesc},
+    model::{
+        AlphaMode, Diagnostic, Image, Material, Mesh, ModelDesc, Node, Part, PrimitiveDesc, Sampler,
+        Skeleton, Texture, TextureRef, Topology, Transform,
+    },
+    render::{Camera, Light, Output, RenderError, RenderFrame, Renderer, RendererOptions},
+};
+
+const SIDE: u32 = 64;
+const BACKGROUND: [u8; 4] = [0, 0, 255, 255];
+const RED: [u8; 4] = [255, 0, 0, 255];
+
+struct Frame {
+    deformer: Deformer,
+    camera: Camera,
+    light: Light,
+}
+
+struct Picture(Vec<u8>);
+
+impl Picture {
+    fn at(&self, x: u32, y: u32) -> [u8; 4] {
+        let at = ((y * SIDE + x) * 4) as usize;
+        self.0[at..at + 4].try_into().unwrap()
+    }
+
+    fn center(&self) -> [u8; 4] {
+        self.at(SIDE / 2, SIDE / 2)
+    }
+}
+
+/// Seen from +Z; x and y from -2 to 2 at z = 0 fill the picture.
+fn camera() -> Camera {
+    let eye = Vec3::Z * 10.0;
+    Camera {
+        eye,
+        target: Vec3::ZERO,
+        fov_y: 2.0 * 0.2f32.atan(),
+        aspect: 1.0,
+        near: 0.1,
+        ..Camera::default()
+    }
+}
+
+fn draw(model: &Model) -> Picture {
+    draw_with(model, Light::default(), |_, _| ()).0
+}
+
+/// Draws one instance after `prepare` has had its way with it.
+fn draw_with(
+    model: &Model,
+    light: Light,
+    prepare: impl FnOnce(&mut Deformer, InstanceId),
+) -> (Picture, Vec<Diagnostic>) {
+    let (device, queue) = common::gpu::device();
+    let mut deformer = Deformer::new(&device);
+    let id = deformer.add_model(&queue, model).unwrap();
+    let instance = deformer.spawn(id).unwrap();
+    prepare(&mut deformer, instance);
+    let mut renderer = Renderer::new(&device, RendererOptions::default()).unwrap();
+    let diagnostics = renderer.add_model(&queue, model).unwrap();
+
+    let mut graph = Graph::new();
+    let format = wgpu::TextureFormat::Rgba8UnormSrgb;
+    let color = graph.target("picture", TextureDesc::new(SIDE, SIDE, format));
+    let skinned = declare(&mut graph, &deformer, [instance], |f: &mut Frame| &mut f.deformer).unwrap();
+    let output = Output { color, size: [SIDE; 2], clear: wgpu::Color::BLUE };
+    let get = |f: &Frame| RenderFrame { camera: &f.camera, light: &f.light, animator: f.deformer.animator() };
+    renderer.declare(&mut graph, deformer.animator(), skinned.all(), output, get).unwrap();
+    let plan = graph.compile(&device.limits().into()).unwrap();
+    let texture = device.create_texture(&wgpu::TextureDescriptor {
+        label: None,
+        size: wgpu::Extent3d { width: SIDE, height: SIDE, depth_or_array_layers: 1 },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format,
+        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
+        view_formats: &[],
+    });
+    let mut runtime = Runtime::new(&device, &queue, RuntimeOptions::default());
+    let mut frame = Frame { deformer, camera: camera(), light };
+    let mut encoder = device.create_command_encoder(&Default::default());
+    runtime.bind_target(color, &texture.create_view(&Default::default()));
+    runtime.run(&mut graph, &plan, &mut encoder, &mut frame).unwrap();
+    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: u64::from(SIDE * SIDE * 4),
+        usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    let layout =
+        wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(SIDE * 4), rows_per_image: None };
+    encoder.copy_texture_to_buffer(
+        texture.as_image_copy(),
+        wgpu::TexelCopyBufferInfo { buffer: &buffer, layout },
+        texture.size(),
+    );
+    encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Read, .., |result| result.unwrap());
+    common::gpu::submit(&device, &queue, encoder);
+    let pixels = buffer.slice(..).get_mapped_range().unwrap().to_vec();
+    (Picture(pixels), diagnostics)
+}
+
+/// A square of half-side 1 around `center` that faces +Z, or -Z when `turned`.
+fn square(center: Vec3, turned: bool) -> PrimitiveDesc {
+    let corners = [Vec2::new(-1.0, -1.0), Vec2::new(1.0, -1.0), Vec2::new(1.0, 1.0), Vec2::new(-1.0, 1.0)];
+    PrimitiveDesc {
+        indices: Some(if turned { vec![0, 2, 1, 0, 3, 2] } else { vec![0, 1, 2, 0, 2, 3] }),
+        positions: corners.iter().map(|c| center + c.extend(0.0)).collect(),
+        normals: vec![if turned { Vec3::NEG_Z } else { Vec3::Z }; 4],
+        uv_sets: vec![corners.iter().map(|c| Vec2::new(c.x, -c.y) * 0.5 + 0.5).collect()],
+        material: Some(0),
+        ..PrimitiveDesc::default()
+    }
+}
+
+fn unlit(r: f32, g: f32, b: f32, a: f32) -> Material {
+    Material { base_color: Vec4::new(r, g, b, a), unlit: true, ..Material::default() }
+}
+
+fn desc(primitives: Vec<PrimitiveDesc>, materials: Vec<Material>) -> ModelDesc {
+    ModelDesc {
+        skeleton: Skeleton::new(vec![Node::default()]).unwrap(),
+        meshes: vec![Mesh::new("mesh", primitives, Vec::new()).unwrap()],
+        parts: vec![Part { node: 0, mesh: 0, skin: None, weights: Vec::new() }],
+        materials,
+        ..ModelDesc::default()
+    }
+}
+
+fn model(primitives: Vec<PrimitiveDesc>, materials: Vec<Material>) -> Model {
+    Model::new(desc(primitives, materials)).unwrap()
+}
+
+fn with_material(material: Material) -> Model {
+    model(vec![square(Vec3::ZERO, false)], vec![material])
+}
+
+#[test]
+fn an_unlit_colour_reaches_the_target_unchanged_on_its_background() {
+    let picture = draw(&with_material(unlit(1.0, 0.0, 0.0, 1.0)));
+    assert_eq!((picture.center(), picture.at(2, 2)), (RED, BACKGROUND));
+    // Linear 0.5 is 188 in sRGB.
+    assert_eq!(draw(&with_material(unlit(0.5, 0.5, 0.5, 1.0))).center(), [188, 188, 188, 255]);
+}
+
+#[test]
+fn up_in_the_world_is_up_in_the_picture_and_x_goes_right() {
+    let at = Vec3::new(1.0, 1.0, 0.0);
+    let picture = draw(&model(vec![square(at, false)], vec![unlit(1.0, 0.0, 0.0, 1.0)]));
+    assert_eq!((picture.at(48, 16), picture.at(16, 48)), (RED, BACKGROUND));
+}
+
+#[test]
+fn back_faces_are_culled_unless_the_material_is_double_sided() {
+    let turned = |double_sided| {
+        let material = Material { double_sided, ..unlit(1.0, 0.0, 0.0, 1.0) };
+        draw(&model(vec![square(Vec3::ZERO, true)], vec![material])).center()
+    };
+    assert_eq!((turned(false), turned(true)), (BACKGROUND, RED));
+}
+
+#[test]
+fn a_mirrored_instance_keeps_its_front_faces() {
+    let mirror = Affine3A::from_scale(Vec3::new(-1.0, 1.0, 1.0));
+    let model = with_material(unlit(1.0, 0.0, 0.0, 1.0));
+    let (picture, _) = draw_with(&model, Light::default(), |deformer, instance| {
+        deformer.animator_mut().set_transform(instance, mirror).unwrap();
+    });
+    assert_eq!(picture.center(), RED);
+}
+
+#[test]
+fn a_mirroring_node_keeps_its_front_faces() {
+    let mut desc = desc(vec![square(Vec3::ZERO, false)], vec![unlit(1.0, 0.0, 0.0, 1.0)]);
+    let rest = Transform { scale: Vec3::new(1.0, -1.0, 1.0), ..Transform::IDENTITY };
+    desc.skeleton = Skeleton::new(vec![Node { rest, ..Node::default() }]).unwrap();
+    assert_eq!(draw(&Model::new(desc).unwrap()).center(), RED);
+}
+
+#[test]
+fn an_alpha_mask_drops_what_is_below_the_cutoff_and_keeps_the_rest_opaque() {
+    let masked = |alpha| {
+        let alpha_mode = AlphaMode::Mask { cutoff: 0.5 };
+        draw(&with_material(Material { alpha_mode, ..unlit(1.0, 0.0, 0.0, alpha) })).center()
+    };
+    assert_eq!((masked(0.49), masked(0.51)), (BACKGROUND, RED));
+    assert_eq!(draw(&with_material(unlit(1.0, 0.0, 0.0, 0.0))).center(), RED, "opaque ignores alpha");
+}
+
+#[test]
+fn the_nearer_square_covers_the_farther_one_in_either_order() {
+    let materials = vec![unlit(1.0, 0.0, 0.0, 1.0), unlit(0.0, 1.0, 0.0, 1.0)];
+    let far = PrimitiveDesc { material: Some(1), ..square(Vec3::NEG_Z, false) };
+    let near = square(Vec3::ZERO, false);
+    for primitives in [vec![near.clone(), far.clone()], vec![far, near]] {
+        assert_eq!(draw(&model(primitives, materials.clone())).center(), RED);
+    }
+}
+
+#[test]
+fn what_is_blended_is_drawn_last_and_mixes_in_linear_light() {
+    let glass = Material { alpha_mode: AlphaMode::Blend, ..unlit(1.0, 0.0, 0.0, 0.5) };
+    let wall = PrimitiveDesc { material: Some(1), ..square(Vec3::NEG_Z, false) };
+    let primitives = vec![square(Vec3::ZERO, false), wall];
+    let picture = draw(&model(primitives, vec![glass, unlit(1.0, 1.0, 1.0, 1.0)]));
+    assert_eq!(picture.center(), [255, 188, 188, 255]);
+}
+
+#[test]
+fn vertex_colours_multiply_the_base_colour() {
+    let colors = vec![vec![Vec4::new(1.0, 0.0, 1.0, 1.0); 4]];
+    let primitive = PrimitiveDesc { colors, ..square(Vec3::ZERO, false) };
+    assert_eq!(draw(&model(vec![primitive], vec![unlit(1.0, 1.0, 0.0, 1.0)])).center(), RED);
+}
+
+#[test]
+fn a_hidden_instance_is_not_drawn() {
+    let model = with_material(unlit(1.0, 0.0, 0.0, 1.0));
+    let (picture, _) = draw_with(&model, Light::default(), |deformer, instance| {
+        deformer.animator_mut().set_visible(instance, false).unwrap();
+    });
+    assert_eq!(picture.center(), BACKGROUND);
+}
+
+#[test]
+fn lines_and_points_are_drawn_unlit_where_they_have_no_normals() {
+    for (topology, indices) in [(Topology::Lines, vec![0, 1]), (Topology::LineStrip, vec![0, 1, 0])] {
+        let positions = vec![Vec3::new(-1.0, 0.02, 0.0), Vec3::new(1.0, 0.02, 0.0)];
+        let line = PrimitiveDesc {
+            topology,
+            indices: Some(indices),
+            positions,
+            material: Some(0),
+            ..PrimitiveDesc::default()
+        };
+        let material = Material { unlit: false, ..unlit(1.0, 0.0, 0.0, 1.0) };
+        let picture = draw(&model(vec![line], vec![material]));
+        assert!((0..SIDE).any(|y| picture.at(SIDE / 2, y) == RED), "{topology:?}");
+    }
+    let positions = vec![Vec3::new(0.03, 0.03, 0.0)];
+    let topology = Topology::Points;
+    let point = PrimitiveDesc { topology, positions, material: Some(0), ..PrimitiveDesc::default() };
+    let picture = draw(&model(vec![point], vec![unlit(1.0, 0.0, 0.0, 1.0)]));
+    assert!((0..SIDE * SIDE).any(|i| picture.at(i % SIDE, i / SIDE)[0] > 100));
+}
+
+#[test]
+fn a_diffuse_surface_reflects_by_the_cosine_and_nothing_from_behind() {
+    let white = Material { metallic: 0.0, ..Material::default() };
+    let model = with_material(white);
+    let red = |direction: Vec3| {
+        let light = Light { direction, color: Vec3::splat(0.5), sky: Vec3::ZERO, ground: Vec3::ZERO };
+        draw_with(&model, light, |_, _| ()).0.center()[0]
+    };
+    // 0.96 of the light is diffuse, the rest adds almost nothing on a rough surface.
+    let facing = red(Vec3::Z);
+    assert!((181..=189).contains(&facing), "{facing}");
+    let slanted = red(Vec3::new(3f32.sqrt(), 0.0, 1.0));
+    assert!((131..=139).contains(&slanted), "{slanted}");
+    assert_eq!(red(Vec3::NEG_Z), 0);
+}
+
+#[test]
+fn a_normal_map_tilts_the_light_towards_its_tangent() {
+    // A normal of (0.6, 0, 0.8): 0.6 along the tangent.
+    let mut desc = desc(
+        vec![PrimitiveDesc { tangents: vec![Vec4::new(1.0, 0.0, 0.0, 1.0); 4], ..square(Vec3::ZERO, false) }],
+        vec![Material {
+            metallic: 0.0,
+            normal_texture: Some(TextureRef { texture: 0, uv_set: 0 }),
+            ..Material::default()
+        }],
+    );
+    (desc.textures, desc.images) = textured(&[204, 128, 230]);
+    let model = Model::new(desc).unwrap();
+    let red = |direction: Vec3| {
+        let light = Light { direction, color: Vec3::splat(0.5), sky: Vec3::ZERO, ground: Vec3::ZERO };
+        draw_with(&model, light, |_, _| ()).0.center()[0]
+    };
+    let (right, left) = (red(Vec3::new(1.0, 0.0, 1.0)), red(Vec3::new(-1.0, 0.0, 1.0)));
+    assert!(right > 175 && left < 90, "{right} {left}");
+}
+
+/// One texture of a single colour.
+fn textured(rgb: &[u8; 3]) -> (Vec<Texture>, Vec<Image>) {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    let picture = image::RgbImage::from_pixel(4, 4, image::Rgb(*rgb));
+    picture.write_to(&mut bytes, image::ImageFormat::Png).unwrap();
+    let image = Image { name: "one colour".into(), mime_type: String::new(), bytes: bytes.into_inner() };
+    (vec![Texture { image: 0, sampler: Sampler::default() }], vec![image])
+}
+
+fn with_texture(bytes: Option<Vec<u8>>) -> Model {
+    let base_color_texture = Some(TextureRef { texture: 0, uv_set: 0 });
+    let material = Material { base_color_texture, ..unlit(1.0, 1.0, 1.0, 1.0) };
+    let mut desc = desc(vec![square(Vec3::ZERO, false)], vec![material]);
+    (desc.textures, desc.images) = textured(&[200, 100, 50]);
+    if let Some(bytes) = bytes {
+        desc.images[0].bytes = bytes;
+    }
+    Model::new(desc).unwrap()
+}
+
+#[test]
+fn a_base_colour_texture_comes_out_as_it_is_stored() {
+    assert_eq!(draw(&with_texture(None)).center(), [200, 100, 50, 255]);
+}
+
+#[test]
+fn a_broken_image_is_a_checker_and_a_diagnostic() {
+    for bytes in [b"no image".to_vec(), Vec::new()] {
+        let (picture, diagnostics) = draw_with(&with_texture(Some(bytes)), Light::default(), |_, _| ());
+        let found: Vec<_> = diagnostics.iter().map(|d| (d.code, d.place.as_str())).collect();
+        assert_eq!(found, [("image-replaced", "images[0]")]);
+        let seen = |color| (0..SIDE * SIDE).any(|i| picture.at(i % SIDE, i / SIDE) == color);
+        assert!(seen([255, 0, 255, 255]) && seen([90, 90, 90, 255]));
+    }
+}
+
+#[test]
+fn a_target_that_does_not_encode_and_odd_sample_counts_are_refused() {
+    let (device, _) = common::gpu::device();
+    let options = RendererOptions { format: wgpu::TextureFormat::Rgba8Unorm, samples: 4 };
+    let error = Renderer::new(&device, options).unwrap_err();
+    let message = "Rgba8Unorm does not encode sRGB; draw into a view of Rgba8UnormSrgb instead";
+    assert_eq!(error.to_string(), message);
+    let error = Renderer::new(&device, RendererOptions { samples: 2, ..Default::default() }).unwrap_err();
+    assert_eq!(error.to_string(), "2 samples per pixel; choose 1 or 4");
+}
+
+#[test]
+fn a_model_that_was_not_added_is_refused() {
+    let (device, queue) = common::gpu::device();
+    let mut deformer = Deformer::new(&device);
+    let model = with_material(Material::default());
+    let id = deformer.add_model(&queue, &model).unwrap();
+    let instance = deformer.spawn(id).unwrap();
+    let renderer = Renderer::new(&device, RendererOptions::default()).unwrap();
+    let mut graph = Graph::new();
+    let format = wgpu::TextureFormat::Rgba8UnormSrgb;
+    let color = graph.target("picture", TextureDesc::new(SIDE, SIDE, format));
+    let skinned = declare(&mut graph, &deformer, [instance], |f: &mut Frame| &mut f.deformer).unwrap();
+    let output = Output { color, size: [SIDE; 2], clear: wgpu::Color::BLUE };
+    let get = |f: &Frame| RenderFrame { camera: &f.camera, light: &f.light, animator: f.deformer.animator() };
+    let error = renderer.declare(&mut graph, deformer.animator(), skinned.all(), output, get).unwrap_err();
+    assert_eq!(error, RenderError::UnknownModel { name: String::new() });
+}
