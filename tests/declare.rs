@@ -8,7 +8,7 @@ use common::{
     models::{Shape, character},
 };
 use sinew::{
-    Deformer, InstanceId, Skinned, declare,
+    Deformer, InstanceId, Model, Skinned, declare,
     graph::{Buffer, Graph, Limits, Plan, Runtime, RuntimeOptions},
 };
 
@@ -29,12 +29,16 @@ struct Scene {
 
 impl Scene {
     /// Three instances of one model, at different times.
-    fn new((device, queue): (wgpu::Device, wgpu::Queue)) -> Self {
+    fn new(device: (wgpu::Device, wgpu::Queue)) -> Self {
+        Self::of(&character(7, SHAPE), "bend", device)
+    }
+
+    fn of(model: &Model, clip: &str, (device, queue): (wgpu::Device, wgpu::Queue)) -> Self {
         let mut deformer = Deformer::new(&device);
-        let model = deformer.add_model(&queue, &character(7, SHAPE)).unwrap();
+        let model = deformer.add_model(&queue, model).unwrap();
         let ids: Vec<_> = (0..3).map(|_| deformer.spawn(model).unwrap()).collect();
         for (i, &id) in ids.iter().enumerate() {
-            deformer.play(id, "bend").unwrap();
+            deformer.play(id, clip).unwrap();
             deformer.animator_mut().player_mut(id).unwrap().unwrap().seek(0.3 * i as f64);
         }
         let mut graph = Graph::new();
@@ -73,10 +77,10 @@ impl Scene {
     }
 
     /// The same part's bytes of A and B by `Deformer::record`.
-    fn recorded(&mut self, id: InstanceId) -> [Vec<u8>; 2] {
+    fn recorded(&mut self, id: InstanceId, part: usize) -> [Vec<u8>; 2] {
         let mut encoder = self.device.create_command_encoder(&Default::default());
         self.frame.deformer.record(&mut encoder).unwrap();
-        let range = self.frame.deformer.vertices(id, 0).unwrap();
+        let range = self.frame.deformer.vertices(id, part).unwrap();
         let (a, b) = self.frame.deformer.buffers().unwrap();
         let copies = [(a, range.a), (b, range.b)].map(|(buffer, range)| {
             let size = range.end - range.start;
@@ -102,9 +106,8 @@ impl Scene {
     }
 }
 
-#[test]
-fn a_graph_deforms_to_the_same_bytes_as_an_encoder() {
-    let mut scene = Scene::new(gpu::device());
+/// Every part of every instance, by the graph and by an encoder.
+fn same_bytes(mut scene: Scene) {
     let parts: Vec<_> = scene.skinned.all().to_vec();
     for part in &parts {
         scene.graph.export(part.a);
@@ -113,9 +116,22 @@ fn a_graph_deforms_to_the_same_bytes_as_an_encoder() {
     let (plan, mut runtime) = (scene.plan(), scene.runtime());
     for part in &parts {
         let got = scene.run(&plan, &mut runtime, &[part.a, part.b]);
-        let [a, b] = scene.recorded(part.instance);
-        assert!(a == got[0] && b == got[1], "instance {:?}", part.instance);
+        let shown = scene.skinned.parts(part.instance).iter().position(|p| p.part == part.part).unwrap();
+        let [a, b] = scene.recorded(part.instance, shown);
+        assert!(a == got[0] && b == got[1], "instance {:?} part {}", part.instance, part.part);
     }
+}
+
+#[test]
+fn a_graph_deforms_to_the_same_bytes_as_an_encoder() {
+    same_bytes(Scene::new(gpu::device()));
+}
+
+#[test]
+#[cfg(feature = "gltf")]
+fn the_demo_characters_parts_and_variants_come_out_the_same_too() {
+    let model = Model::load(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/mascot.glb")).unwrap();
+    same_bytes(Scene::of(&model, "wave", gpu::device()));
 }
 
 #[test]
@@ -130,7 +146,7 @@ fn a_part_that_no_pass_reads_is_neither_placed_nor_deformed() {
     assert_eq!(parts.iter().map(|p| plan.is_live(p.b)).collect::<Vec<_>>(), [false, false, true]);
     let mut runtime = scene.runtime();
     let got = scene.run(&plan, &mut runtime, &[parts[1].a]);
-    assert!(got[0] == scene.recorded(parts[1].instance)[0]);
+    assert!(got[0] == scene.recorded(parts[1].instance, 0)[0]);
 }
 
 #[test]
@@ -152,7 +168,7 @@ fn hiding_and_despawning_keep_the_plan_and_the_others() {
     scene.frame.deformer.despawn(ids[1]).unwrap();
     scene.frame.deformer.animator_mut().player_mut(ids[2]).unwrap().unwrap().seek(0.1);
     let got = scene.run(&plan, &mut runtime, &[parts[2].a]);
-    assert!(got[0] == scene.recorded(ids[2])[0]);
+    assert!(got[0] == scene.recorded(ids[2], 0)[0]);
 }
 
 #[test]
