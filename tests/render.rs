@@ -1,4 +1,5 @@
 //! The raster pass on known scenes: exact pixels where the arithmetic is exact.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 #![cfg(feature = "render")]
 
 mod common;
@@ -50,6 +51,10 @@ fn camera() -> Camera {
     }
 }
 
+fn look(frame: &Frame) -> RenderFrame<'_> {
+    RenderFrame { camera: &frame.camera, light: &frame.light, animator: frame.deformer.animator() }
+}
+
 fn draw(model: &Model) -> Picture {
     draw_with(model, Light::default(), |_, _| ()).0
 }
@@ -73,8 +78,7 @@ fn draw_with(
     let color = graph.target("picture", TextureDesc::new(SIDE, SIDE, format));
     let skinned = declare(&mut graph, &deformer, [instance], |f: &mut Frame| &mut f.deformer).unwrap();
     let output = Output { color, size: [SIDE; 2], clear: wgpu::Color::BLUE };
-    let get = |f: &Frame| RenderFrame { camera: &f.camera, light: &f.light, animator: f.deformer.animator() };
-    renderer.declare(&mut graph, deformer.animator(), skinned.all(), output, get).unwrap();
+    renderer.declare(&mut graph, deformer.animator(), skinned.all(), output, look).unwrap();
     let plan = graph.compile(&device.limits().into()).unwrap();
     let texture = device.create_texture(&wgpu::TextureDescriptor {
         label: None,
@@ -351,7 +355,6 @@ fn a_model_that_was_not_added_is_refused() {
     let color = graph.target("picture", TextureDesc::new(SIDE, SIDE, format));
     let skinned = declare(&mut graph, &deformer, [instance], |f: &mut Frame| &mut f.deformer).unwrap();
     let output = Output { color, size: [SIDE; 2], clear: wgpu::Color::BLUE };
-    let get = |f: &Frame| RenderFrame { camera: &f.camera, light: &f.light, animator: f.deformer.animator() };
-    let error = renderer.declare(&mut graph, deformer.animator(), skinned.all(), output, get).unwrap_err();
+    let error = renderer.declare(&mut graph, deformer.animator(), skinned.all(), output, look).unwrap_err();
     assert_eq!(error, RenderError::UnknownModel { name: String::new() });
 }
