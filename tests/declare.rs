@@ -123,9 +123,11 @@ fn a_part_that_no_pass_reads_is_neither_placed_nor_deformed() {
     let mut scene = Scene::new(gpu::device());
     let parts: Vec<_> = scene.skinned.all().to_vec();
     scene.graph.export(parts[1].a);
+    scene.graph.export(parts[2].a);
+    scene.graph.export(parts[2].b);
     let plan = scene.plan();
-    assert_eq!(parts.iter().map(|p| plan.is_live(p.a)).collect::<Vec<_>>(), [false, true, false]);
-    assert!(parts.iter().all(|p| !plan.is_live(p.b)));
+    assert_eq!(parts.iter().map(|p| plan.is_live(p.a)).collect::<Vec<_>>(), [false, true, true]);
+    assert_eq!(parts.iter().map(|p| plan.is_live(p.b)).collect::<Vec<_>>(), [false, false, true]);
     let mut runtime = scene.runtime();
     let got = scene.run(&plan, &mut runtime, &[parts[1].a]);
     assert!(got[0] == scene.recorded(parts[1].instance)[0]);

@@ -86,7 +86,7 @@ fn every_job_matches_the_reference_on_cpu_and_gpu() {
     for set in DataSet::all() {
         let mut worst = Worst::default();
         for (file, jobs) in set.jobs() {
-            let model = Model::load(set.assets.join(&file)).unwrap_or_else(|e| panic!("{file}: {e}"));
+            let model = Model::load(set.model(&file)).unwrap_or_else(|e| panic!("{file}: {e}"));
             let expected = set.load(&file);
             let mut cpu = CpuDeformer::new();
             let cpu_model = cpu.add_model(&model, Precision::Exact).expect("packs");
@@ -157,7 +157,7 @@ fn check_bounds(failures: &mut Vec<String>, file: &str, name: &str, job: Job, d:
 fn sample() -> (common::oracle::Expected, Job, Vec<BakedPrimitive>) {
     let set = DataSet::all().into_iter().next().expect("tests/data is part of the repository");
     let file = "blender/suzanne_skin_morph_tangent8.glb";
-    let model = Model::load(set.assets.join(file)).expect("loads");
+    let model = Model::load(set.model(file)).expect("loads");
     let job = set.jobs()[file][1];
     let mut cpu = CpuDeformer::new();
     let id = cpu.add_model(&model, Precision::Exact).expect("packs");

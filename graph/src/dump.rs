@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use crate::plan::{CullReason, Plan, PlannedBuffer, TexturePlace};
+use crate::plan::{CullReason, Plan, PlannedBuffer, PlannedPass, TexturePlace};
 
-/// Passes in order, buffers with lifetime and place, and what was culled, one a line.
+/// Passes in order with what they do to their attachments, buffers and textures with lifetime and place, and
+/// what was culled, one a line.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
@@ -24,6 +25,7 @@ impl fmt::Display for Plan {
                 "  pass {at}: {kind} `{label}` reads {} writes {}",
                 pass.bytes_read, pass.bytes_written
             )?;
+            write_attachments(f, self, pass)?;
         }
         for buffer in self.buffers() {
             write_buffer(f, buffer)?;
@@ -42,6 +44,31 @@ impl fmt::Display for Plan {
             writeln!(f, "  culled `{}`: {}", culled.label, culled.reason)?;
         }
         Ok(())
+    }
+}
+
+fn write_attachments(f: &mut fmt::Formatter<'_>, plan: &Plan, pass: &PlannedPass) -> fmt::Result {
+    let label = |texture: u32| &plan.body.textures[texture as usize].label;
+    for color in &pass.color {
+        write!(f, "    color `{}`: {}", label(color.texture), operations(&color.ops))?;
+        match color.resolve {
+            Some(into) => writeln!(f, ", resolve into `{}`", label(into))?,
+            None => writeln!(f)?,
+        }
+    }
+    if let Some(depth) = &pass.depth {
+        let what = depth.depth.as_ref().map_or("read only", operations);
+        writeln!(f, "    depth `{}`: {what}", label(depth.texture))?;
+    }
+    Ok(())
+}
+
+fn operations<V>(ops: &wgpu::Operations<V>) -> &'static str {
+    match (&ops.load, ops.store) {
+        (wgpu::LoadOp::Load, wgpu::StoreOp::Store) => "load, store",
+        (wgpu::LoadOp::Load, wgpu::StoreOp::Discard) => "load, discard",
+        (_, wgpu::StoreOp::Store) => "clear, store",
+        (_, wgpu::StoreOp::Discard) => "clear, discard",
     }
 }
 

@@ -21,7 +21,7 @@ impl Limits {
     /// Alignment of a storage with `usage`: a power of two, never less than a copy needs.
     pub(crate) fn alignment(&self, usage: wgpu::BufferUsages) -> u64 {
         let uniform = if usage.contains(wgpu::BufferUsages::UNIFORM) { self.uniform_alignment } else { 1 };
-        self.storage_alignment.max(uniform).max(wgpu::COPY_BUFFER_ALIGNMENT).min(1 << 16).next_power_of_two()
+        self.storage_alignment.max(uniform).clamp(wgpu::COPY_BUFFER_ALIGNMENT, 1 << 16).next_power_of_two()
     }
 
     /// The same limits, small enough that sums of sizes within them cannot overflow.

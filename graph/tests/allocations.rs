@@ -1,4 +1,5 @@
 //! A steady frame through the graph allocates what the same wgpu calls by hand allocate, and no more.
+#![expect(clippy::expect_used, reason = "in a helper too, a failed expectation fails the test")]
 
 mod support;
 

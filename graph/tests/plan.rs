@@ -1,4 +1,5 @@
 //! What the compiler decides, read off the plan.
+#![expect(clippy::expect_used, reason = "in a helper too, a failed expectation fails the test")]
 
 mod support;
 
@@ -313,9 +314,90 @@ fn a_plan_prints_its_passes_buffers_and_culled_passes() {
         [
             "  pass 0: compute `skin` reads 0 writes 40",
             "  pass 1: raster `draw` reads 40 writes 0",
+            "    color `surface`: clear, store",
             "  buffer `vertices`: 276 bytes, passes 0..=1, arena 0 at 0",
             "  texture `surface`: passes 1..=1, target",
             "  culled `prepass`: no pass reads `unused depth`",
         ]
     );
+}
+
+/// The lines of the plan that tell what passes do to their attachments.
+fn attachments(graph: &Graph<()>) -> Vec<String> {
+    let text = compile(graph).to_string();
+    text.lines().filter_map(|line| line.strip_prefix("    ")).map(str::to_owned).collect()
+}
+
+#[test]
+fn attachments_are_stored_only_for_who_sees_them_later() {
+    let mut graph = Graph::new();
+    let surface = graph.target("surface", COLOR);
+    let shadow = graph.texture("shadow", DEPTH);
+    let depth = graph.texture("depth", DEPTH);
+    raster(&mut graph, "shadow", |pass| pass.depth(shadow, Some(1.0)));
+    raster(&mut graph, "prepass", |pass| pass.depth(depth, Some(1.0)));
+    raster(&mut graph, "main", |pass| {
+        pass.sampled(shadow);
+        pass.color(surface, BLACK);
+        pass.depth(depth, None);
+    });
+    raster(&mut graph, "overlay", |pass| pass.color(surface, None));
+    assert_eq!(
+        attachments(&graph),
+        [
+            "depth `shadow`: clear, store",
+            "depth `depth`: clear, store",
+            "color `surface`: clear, store",
+            "depth `depth`: load, discard",
+            "color `surface`: load, store",
+        ]
+    );
+}
+
+#[test]
+fn a_multisampled_surface_is_discarded_once_resolved() {
+    let mut graph = Graph::new();
+    let surface = graph.target("surface", COLOR);
+    let samples = graph.texture("samples", TextureDesc { samples: 4, ..COLOR });
+    let depth = graph.texture("depth", TextureDesc { samples: 4, ..DEPTH });
+    raster(&mut graph, "prepass", |pass| pass.depth(depth, Some(1.0)));
+    raster(&mut graph, "main", |pass| {
+        pass.color_resolve(samples, BLACK, surface);
+        pass.depth_read(depth);
+    });
+    assert_eq!(
+        attachments(&graph),
+        [
+            "depth `depth`: clear, store",
+            "color `samples`: clear, discard, resolve into `surface`",
+            "depth `depth`: read only",
+        ]
+    );
+}
+
+#[test]
+fn what_a_later_pass_clears_is_not_stored() {
+    let mut graph = Graph::new();
+    let surface = graph.target("surface", COLOR);
+    for label in ["first", "second"] {
+        raster(&mut graph, label, |pass| pass.color(surface, BLACK));
+    }
+    assert_eq!(attachments(&graph), ["color `surface`: clear, discard", "color `surface`: clear, store"]);
+}
+
+#[test]
+fn textures_that_do_not_live_together_share_a_slot() {
+    let mut graph = Graph::new();
+    let surface = graph.target("surface", COLOR);
+    let [a, b, c] = ["a", "b", "c"].map(|label| graph.texture(label, COLOR));
+    for (from, to) in [(None, a), (Some(a), b), (Some(b), c), (Some(c), surface)] {
+        raster(&mut graph, "blur", |pass| {
+            from.map(|from| pass.sampled(from));
+            pass.color(to, BLACK);
+        });
+    }
+    let text = compile(&graph).to_string();
+    let slots: Vec<_> =
+        text.lines().filter_map(|line| line.split_once("slot ")).map(|(_, slot)| slot).collect();
+    assert_eq!(slots, ["0", "1", "0"]);
 }

@@ -1,4 +1,5 @@
 //! Recording a plan on a device.
+#![expect(clippy::expect_used, reason = "in a helper too, a failed expectation fails the test")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! What a subscriber sees of a frame.
+#![expect(clippy::expect_used, reason = "in a helper too, a failed expectation fails the test")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! The upload ring: buffers come back after a submit and after a dropped encoder, and are never shared.
+#![expect(clippy::expect_used, reason = "in a helper too, a failed expectation fails the test")]
 
 mod support;
 

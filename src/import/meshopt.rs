@@ -26,6 +26,7 @@ enum Filter {
 }
 
 /// The extension's object on a view, checked.
+#[cfg_attr(not(feature = "meshopt"), expect(dead_code, reason = "only the decoder reads mode and filter"))]
 pub(super) struct Compressed {
     pub(super) buffer: usize,
     pub(super) offset: u64,

@@ -53,7 +53,7 @@ fn usable_skin(
     reader: &mut Reader<'_>,
 ) -> Result<Option<u32>, ImportError> {
     let uses = &meshes.joints[mesh];
-    if uses.iter().all(Option::is_none) {
+    if !uses.is_empty() && uses.iter().all(Option::is_none) {
         let message = format!("meshes[{mesh}] has no joints and weights; drawn without the skin");
         reader.report.add(codes::SKIN_IGNORED, format!("{place}.skin"), message)?;
         return Ok(None);

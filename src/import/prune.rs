@@ -29,6 +29,7 @@ pub(super) fn parse(json: &[u8], report: &mut Report) -> Result<Object, ImportEr
     };
     version(&root)?;
     extensions(&root, report)?;
+    integers(&root, &mut String::new(), "")?;
     animations(&mut root, report)?;
     for scene in objects(&mut root, "scenes") {
         scene.entry("nodes").or_insert_with(|| Value::Array(Vec::new()));
@@ -55,6 +56,54 @@ fn version(root: &Object) -> Result<(), ImportError> {
         Some(least) if fits(least).is_none_or(|least| least > (2, 0)) => {
             Err(ImportError::Version { place: "asset.minVersion", found: least.into() })
         }
+        _ => Ok(()),
+    }
+}
+
+/// Properties that hold 64-bit integers or floats, which may be larger than 32 bits, and foreign ones.
+const WIDE: &[&str] = &["byteLength", "byteOffset", "count", "extras", "extensions", "asset", "min", "max"];
+const FLOATS: &[&str] = &["translation", "rotation", "scale", "matrix", "weights", "strength", "alphaCutoff"];
+
+/// The typed parse cuts indices and enumerations to 32 bits without a word, so larger ones are refused
+/// here. Recursion is bounded: the container limits the depth.
+fn integers(object: &Object, place: &mut String, parent: &str) -> Result<(), ImportError> {
+    for (key, value) in object {
+        let skipped =
+            WIDE.contains(&key.as_str()) || FLOATS.contains(&key.as_str()) || key.ends_with("Factor");
+        // Attribute names are the file's own choice, also such as `count`.
+        if skipped && parent != "attributes" {
+            continue;
+        }
+        let length = place.len();
+        if length > 0 {
+            place.push('.');
+        }
+        place.extend(key.chars().take(80));
+        integer(value, place, key)?;
+        place.truncate(length);
+    }
+    Ok(())
+}
+
+fn integer(value: &Value, place: &mut String, key: &str) -> Result<(), ImportError> {
+    match value {
+        Value::Number(number) if number.as_u64().is_some_and(|n| n > u64::from(u32::MAX)) => {
+            Err(ImportError::schema(place.clone(), format!("{number} does not fit 32 bits")))
+        }
+        Value::Array(list) => {
+            for (index, value) in list.iter().enumerate() {
+                // Plain numbers are the common case: no text for each of them.
+                if value.as_u64().is_some_and(|n| n <= u64::from(u32::MAX)) {
+                    continue;
+                }
+                let length = place.len();
+                place.push_str(&format!("[{index}]"));
+                integer(value, place, key)?;
+                place.truncate(length);
+            }
+            Ok(())
+        }
+        Value::Object(object) => integers(object, place, key),
         _ => Ok(()),
     }
 }

@@ -1,5 +1,5 @@
 //! What several test binaries share.
-#![allow(dead_code, reason = "each binary uses a part")]
+#![allow(dead_code, unreachable_pub, reason = "each binary uses a part")]
 
 #[cfg(feature = "gpu")]
 pub mod gpu;

@@ -12,7 +12,7 @@ use sinew::deform::BakedPrimitive;
 
 /// Where models and their expected results lie.
 pub struct DataSet {
-    pub assets: PathBuf,
+    assets: PathBuf,
     pub expected: PathBuf,
 }
 
@@ -24,14 +24,28 @@ pub struct Job {
 }
 
 impl DataSet {
-    /// The sets that are there: always the repository's own, and a larger one beside the checkout where
-    /// somebody put it.
+    /// The sets that are there: always the repository's own, and larger ones beside the checkout where
+    /// somebody put them.
     pub fn all() -> Vec<Self> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let own = Self { assets: root.join("tests/data/assets"), expected: root.join("tests/data/expected") };
-        let large = root.join("../shared");
-        let large = Self { assets: large.join("assets"), expected: large.join("expected") };
-        [own, large].into_iter().filter(|set| set.expected.join("jobs.json").exists()).collect()
+        let set = |folder: &str, assets: &str, expected: &str| Self {
+            assets: root.join(folder).join(assets),
+            expected: root.join(folder).join(expected),
+        };
+        let sets = [
+            set("tests/data", "assets", "expected"),
+            set("../shared", "assets", "expected"),
+            set("../shared", "bad", "bad_expected"),
+        ];
+        sets.into_iter().filter(|set| set.expected.join("jobs.json").exists()).collect()
+    }
+
+    /// Where a job's model lies; the demo character is not kept twice.
+    pub fn model(&self, file: &str) -> PathBuf {
+        match file.strip_prefix("demo/") {
+            Some(name) => Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name),
+            None => self.assets.join(file),
+        }
     }
 
     /// Jobs by file.

@@ -24,11 +24,13 @@ use crate::{
 pub struct CompileOptions {
     /// Keep what one pass reads and writes in different arenas.
     pub colour: bool,
+    /// Keep transients that are alive together from sharing bytes.
+    pub lifetimes: bool,
 }
 
 impl Default for CompileOptions {
     fn default() -> Self {
-        Self { colour: true }
+        Self { colour: true, lifetimes: true }
     }
 }
 
@@ -52,7 +54,7 @@ pub(crate) fn compile(
         return Err(GraphErrors(errors));
     }
     let colours = colour::colour(decl, &order, &lives, options);
-    let arenas = pack::pack(&lives, &colours, limits);
+    let arenas = pack::pack(&lives, &colours, limits, options);
     let textures = texture::slots(decl, &order);
     let passes = attach::passes(decl, &order, &lives);
 

@@ -3,7 +3,10 @@ use std::cmp::Reverse;
 use smallvec::SmallVec;
 
 use crate::{
-    compile::lifetime::{Lives, aligned},
+    compile::{
+        CompileOptions,
+        lifetime::{Lives, aligned},
+    },
     limits::Limits,
     plan::{Arena, Placement, PlannedBuffer},
 };
@@ -16,7 +19,7 @@ pub(super) struct Packed {
 
 /// Largest first, at the lowest offset that is free over the whole lifetime. A colour opens another arena
 /// when the next transient would grow it past the limit of one buffer.
-pub(super) fn pack(lives: &Lives, colours: &[u32], limits: &Limits) -> Packed {
+pub(super) fn pack(lives: &Lives, colours: &[u32], limits: &Limits, options: CompileOptions) -> Packed {
     let mut packed = Packed { arenas: Vec::new(), placements: vec![None; lives.buffers.len()] };
     let mut arena_colours: Vec<u32> = Vec::new();
     let mut by_size: Vec<usize> = (0..lives.buffers.len()).filter(|&b| lives.transient[b]).collect();
@@ -25,7 +28,7 @@ pub(super) fn pack(lives: &Lives, colours: &[u32], limits: &Limits) -> Packed {
     for (at, &buffer) in by_size.iter().enumerate() {
         let alignment = limits.alignment(lives.usage[buffer]);
         let size = aligned(lives.buffers[buffer].size, alignment);
-        let placed = &by_size[..at];
+        let placed = if options.lifetimes { &by_size[..at] } else { &[] };
         let found = (0..packed.arenas.len() as u32).find_map(|arena| {
             let same_colour = arena_colours[arena as usize] == colours[buffer];
             let offset = same_colour.then(|| gap(lives, &packed, placed, buffer, arena, size, alignment))?;

@@ -3,7 +3,7 @@ use smallvec::SmallVec;
 use crate::{
     access::{PassKind, Target, Use},
     compile::lifetime::Lives,
-    decl::{Declarations, PassDecl, UseDecl},
+    decl::{Declarations, PassDecl},
     error::GraphError,
     limits::Limits,
 };
@@ -72,27 +72,31 @@ fn homes(usage: Use) -> &'static str {
 
 /// wgpu tracks whole buffers, so members of one pack count as one here.
 fn mixed_use(decl: &Declarations, pass: &PassDecl, errors: &mut Vec<GraphError>) {
-    let mut reported: SmallVec<[Target; 2]> = SmallVec::new();
-    for (at, a) in pass.uses.iter().enumerate() {
-        for b in &pass.uses[at + 1..] {
-            let whole = same_memory(decl, a, b).filter(|_| a.usage.writes() != b.usage.writes());
-            if let Some(whole) = whole.filter(|whole| !reported.contains(whole)) {
-                reported.push(whole);
-                let resource = match whole {
-                    Target::Buffer(storage) => decl.storages[storage as usize].label.clone(),
-                    texture => decl.label_of(texture),
-                };
-                errors.push(GraphError::ReadAndWrite { pass: pass.label.clone(), resource });
-            }
-        }
+    let mut touched: SmallVec<[(Memory, bool); 16]> =
+        pass.uses.iter().filter_map(|u| Some((memory(decl, u.target)?, u.usage.writes()))).collect();
+    touched.sort_unstable();
+    touched.dedup();
+    // What is left of one memory is a read, a write, or both.
+    for pair in touched.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+        let resource = match pair[0].0 {
+            Memory::Storage(storage) => decl.storages[storage as usize].label.clone(),
+            Memory::Texture(texture) => decl.textures[texture as usize].label.clone(),
+        };
+        errors.push(GraphError::ReadAndWrite { pass: pass.label.clone(), resource });
     }
 }
 
-/// What two uses share: a storage, as `Buffer(storage)`, or a texture.
-fn same_memory(decl: &Declarations, a: &UseDecl, b: &UseDecl) -> Option<Target> {
-    match (decl.storage_of(a.target), decl.storage_of(b.target)) {
-        (Some(a), Some(b)) => (a == b).then_some(Target::Buffer(a)),
-        _ => (a.target == b.target).then_some(a.target),
+/// What wgpu tracks the usage of.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Memory {
+    Storage(u32),
+    Texture(u32),
+}
+
+fn memory(decl: &Declarations, target: Target) -> Option<Memory> {
+    match target {
+        Target::Texture(texture) => Some(Memory::Texture(texture)),
+        target => decl.storage_of(target).map(Memory::Storage),
     }
 }
 
@@ -137,25 +141,34 @@ fn attachments(decl: &Declarations, pass: &PassDecl, errors: &mut Vec<GraphError
 }
 
 fn buffer_sizes(decl: &Declarations, limits: &Limits, errors: &mut Vec<GraphError>) {
-    for storage in &decl.storages {
-        for index in storage.members.clone() {
-            let value = &decl.values[index as usize];
-            let used_as = |usage| is_used_as(decl, index, usage);
-            let (limit, limit_name) = if used_as(wgpu::BufferUsages::UNIFORM) {
-                (limits.max_uniform_binding, "max_uniform_buffer_binding_size")
-            } else if used_as(wgpu::BufferUsages::STORAGE) {
-                binding(limits)
-            } else if storage.imported.is_none() {
-                whole(limits)
-            } else {
-                continue;
-            };
-            if value.size > limit {
-                let (resource, size) = (value.label.clone(), value.size);
-                errors.push(GraphError::TooLarge { resource, size, limit, limit_name });
-            }
+    let usage = usage_by_member(decl);
+    for (value, usage) in decl.values.iter().zip(usage) {
+        let is_imported = decl.storages[value.storage as usize].imported.is_some();
+        let (limit, limit_name) = if usage.contains(wgpu::BufferUsages::UNIFORM) {
+            (limits.max_uniform_binding, "max_uniform_buffer_binding_size")
+        } else if usage.contains(wgpu::BufferUsages::STORAGE) {
+            binding(limits)
+        } else if is_imported || value.previous.is_some() {
+            continue;
+        } else {
+            whole(limits)
+        };
+        if value.size > limit {
+            let (resource, size) = (value.label.clone(), value.size);
+            errors.push(GraphError::TooLarge { resource, size, limit, limit_name });
         }
     }
+}
+
+/// By value that first fills its bytes: how they are used by themselves, not as part of a pack.
+fn usage_by_member(decl: &Declarations) -> Vec<wgpu::BufferUsages> {
+    let mut usage = vec![wgpu::BufferUsages::empty(); decl.values.len()];
+    for u in decl.passes.iter().flat_map(|pass| &pass.uses) {
+        if let Target::Buffer(value) = u.target {
+            usage[decl.values[value as usize].member as usize] |= u.usage.buffer_usage();
+        }
+    }
+    usage
 }
 
 /// The least of the limits that a storage binding has to respect.
@@ -166,14 +179,6 @@ fn binding(limits: &Limits) -> (u64, &'static str) {
 
 fn whole(limits: &Limits) -> (u64, &'static str) {
     (limits.max_buffer_size, "max_buffer_size")
-}
-
-/// Whether any value in the bytes of `member` is bound for itself with `usage`.
-fn is_used_as(decl: &Declarations, member: u32, usage: wgpu::BufferUsages) -> bool {
-    decl.passes.iter().flat_map(|pass| &pass.uses).any(|u| {
-        let same = matches!(u.target, Target::Buffer(v) if decl.values[v as usize].member == member);
-        same && u.usage.buffer_usage().intersects(usage)
-    })
 }
 
 fn texture_sizes(decl: &Declarations, limits: &Limits, errors: &mut Vec<GraphError>) {

@@ -225,6 +225,7 @@ impl Recording<'_> {
 }
 
 /// What a closure left in its [`Resources`].
+#[derive(Clone, Copy)]
 struct Seen {
     dispatches: u64,
     draws: u64,
