@@ -1,4 +1,57 @@
-//! Animated glTF characters for wgpu.
+//! Animated characters for anyone who renders with wgpu, without an engine.
+//!
+//! ```text
+//! glTF bytes ─import→ Model (immutable, shared) ─add_model→ static vertex streams on the GPU
+//!                        │
+//!   spawn → instance (own pose, weights, player, transform)
+//!                        │              every frame
+//!   host pass   "animate":  sample clips → hierarchy → palette          (CPU)
+//!                           one upload: palettes | work items | active morph targets
+//!   compute pass "deform":  morph → skin → transient vertex buffers     (a dispatch per kernel variant)
+//!   raster passes:          shadow, main, motion … read the same deformed vertices
+//! ```
+//!
+//! # Three ways in
+//! - **A frame graph.** [`declare`] adds the two passes above to a [`graph::Graph`]; your raster passes
+//!   read the [`SkinnedPart`]s that it returns. What no pass reads is not deformed.
+//! - **Your own frame.** [`Deformer::record`] writes into your encoder, [`Deformer::vertices`] and
+//!   [`Deformer::buffers`] give vertex buffers to draw from.
+//! - **No GPU.** [`Animator`] evaluates poses and palettes, [`CpuDeformer`] deforms by the kernel's twin.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let (device, queue): (wgpu::Device, wgpu::Queue) = todo!();
+//! let model = sinew::Model::load("fox.glb")?;
+//! let mut deformer = sinew::Deformer::new(&device);
+//! let fox = deformer.add_model(&queue, &model)?;
+//! let runner = deformer.spawn(fox)?;
+//! deformer.play(runner, "run")?;
+//! loop {
+//!     deformer.advance(1.0 / 60.0);
+//!     let mut encoder = device.create_command_encoder(&Default::default());
+//!     deformer.record(&mut encoder)?;
+//!     // Draw part 0 from `deformer.buffers()` at `deformer.vertices(runner, 0)?`, then:
+//!     queue.submit([encoder.finish()]);
+//! }
+//! # }
+//! ```
+//!
+//! # What it promises
+//! - No submit, poll, callback on your device, thread or global state behind your back; nothing blocks.
+//! - WebGPU's default limits are enough. A limit that breaks is an error with the numbers.
+//! - A steady frame allocates nothing beyond wgpu's own calls.
+//! - Bad files become errors or diagnostics with the place in the document; never a panic.
+//! - Evaluation gives the same bytes on every machine.
+//!
+//! # Features
+//! | feature | adds |
+//! |---|---|
+//! | `gltf` (default) | [`Model::load`], [`Model::from_bytes`], [`Model::to_glb`] |
+//! | `gpu` (default) | [`Deformer`], [`declare`], the frame graph |
+//! | `meshopt` | `EXT_meshopt_compression`; builds C++ |
+//! | `images`, `render` | textures and the standard raster pass |
+//! | `shader` | [`shader`]: composition and checks for build scripts; does not compile wgpu |
+//! | `cli` | the program `sinew` |
 
 pub mod animate;
 pub mod deform;

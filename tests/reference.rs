@@ -153,6 +153,37 @@ fn check_bounds(failures: &mut Vec<String>, file: &str, name: &str, job: Job, d:
     }
 }
 
+/// Weights of 16 bits: eight influences, each less than a step off, their sum kept, over joints a diagonal
+/// apart.
+const PACKED_BOUND: f64 = 8.0 / 65535.0;
+
+#[test]
+fn packed_vertices_of_real_models_stay_within_their_bound() {
+    for set in DataSet::all() {
+        let mut worst = (0.0f64, String::new());
+        for (file, jobs) in set.jobs() {
+            let model = Model::load(set.model(&file)).unwrap_or_else(|e| panic!("{file}: {e}"));
+            let expected = set.load(&file);
+            let mut cpu = CpuDeformer::new();
+            let id = cpu.add_model(&model, Precision::Packed).unwrap_or_else(|e| panic!("{file}: {e}"));
+            let id = cpu.spawn(id).expect("spawns");
+            for job in jobs {
+                let mut baked = on_cpu(&mut cpu, id, job).expect("deforms");
+                // Packed handedness follows mirroring; positions and directions are compared.
+                baked.iter_mut().for_each(|p| p.vertices.tangents.clear());
+                let d = expected.compare(job, &baked).unwrap_or_else(|e| panic!("{file}: {e}"));
+                let share = d.position / d.bound(PACKED_BOUND);
+                assert!(share <= 1.0, "{file} {job:?}: {:e} of the diagonal", d.relative());
+                assert!(d.normal <= NORMAL_BOUND, "{file} {job:?}: normals {} degrees", d.normal);
+                if share > worst.0 {
+                    worst = (share, format!("{file} {job:?} {:.2e}", d.relative()));
+                }
+            }
+        }
+        println!("packed: worst share of the bound {:.3}: {}", worst.0, worst.1);
+    }
+}
+
 /// One job of the repository's own set with its result, to plant errors in.
 fn sample() -> (common::oracle::Expected, Job, Vec<BakedPrimitive>) {
     let set = DataSet::all().into_iter().next().expect("tests/data is part of the repository");

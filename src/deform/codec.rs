@@ -30,10 +30,25 @@ pub(crate) fn oct_sign(word: u32) -> f32 {
     if word & 0x1_0000 != 0 { -1.0 } else { 1.0 }
 }
 
-/// Four weights in 0..=1 as two words.
-pub(crate) fn unorm16(weights: [f32; 4]) -> [u32; 2] {
-    let q = weights.map(|w| (w.clamp(0.0, 1.0) * 65535.0 + 0.5) as u32);
-    [q[0] | q[1] << 16, q[2] | q[3] << 16]
+/// Eight weights in 0..=1, as steps of 1/65535. Together they keep their sum to half a step (the largest
+/// remainders are rounded up), so a vertex far from the origin does not move.
+pub(crate) fn unorm16(weights: [f32; 8]) -> [u32; 8] {
+    let exact = weights.map(|w| f64::from(w.clamp(0.0, 1.0)) * 65535.0);
+    let mut steps = exact.map(|e| e as u32);
+    let wanted = exact.iter().sum::<f64>().round() as u32;
+    let mut by_remainder = [0, 1, 2, 3, 4, 5, 6, 7];
+    let remainder = |i: usize| exact[i] - exact[i].floor();
+    by_remainder.sort_by(|&a, &b| remainder(b).total_cmp(&remainder(a)));
+    let missing = wanted.saturating_sub(steps.iter().sum());
+    for &i in by_remainder.iter().take(missing as usize) {
+        steps[i] = (steps[i] + 1).min(65535);
+    }
+    steps
+}
+
+/// Four of them in two words.
+pub(crate) fn pack_unorm(steps: &[u32]) -> [u32; 2] {
+    [steps[0] | steps[1] << 16, steps[2] | steps[3] << 16]
 }
 
 pub(crate) fn unpack_unorm(words: [u32; 2]) -> [f32; 4] {
@@ -84,12 +99,14 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_bit_weights_are_off_by_at_most_half_a_step() {
+    fn sixteen_bit_weights_are_off_by_less_than_a_step_and_keep_their_sum() {
         for i in 0..=1000u32 {
             let w = i as f32 / 1000.0;
-            let back = unpack_unorm(unorm16([w, 0.0, 1.0, 0.5]));
-            assert!((back[0] - w).abs() <= 0.5 / 65535.0 + 1e-7);
-            assert_eq!(back[2], 1.0);
+            let rest = (1.0 - w) / 7.0;
+            let steps = unorm16([w, rest, rest, rest, rest, rest, rest, rest]);
+            assert_eq!(steps.iter().sum::<u32>(), 65535, "{w}");
+            let back = unpack_unorm(pack_unorm(&steps[..4]));
+            assert!((back[0] - w).abs() < 1.0 / 65535.0 && (back[1] - rest).abs() < 1.0 / 65535.0);
         }
     }
 }

@@ -4,7 +4,7 @@ use glam::{Vec3, Vec4};
 
 use super::{
     DeformError,
-    codec::{oct_encode, oct_encode_signed, unorm16},
+    codec::{oct_encode, oct_encode_signed, pack_unorm, unorm16},
     layout::{DELTA_NORMALS, DELTA_TANGENTS},
 };
 use crate::model::{Chunk, Influence, InfluenceClass, MorphTarget, Primitive};
@@ -38,6 +38,9 @@ impl Precision {
         }
     }
 }
+
+/// Packed weights reach 1; normalising may leave a rounding error above it.
+const MOST_WEIGHT: f32 = 1.0 + 1e-5;
 
 /// The four source streams; the kernel's bindings 0 to 3.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -148,10 +151,13 @@ impl Streams {
                 }
             }
             Precision::Packed => {
-                if let Some(weight) = weights.iter().chain(&next_weights).find(|w| **w > 1.0) {
+                if let Some(weight) = weights.iter().chain(&next_weights).find(|w| **w > MOST_WEIGHT) {
                     return Err(DeformError::WeightAboveOne { weight: *weight });
                 }
-                let [w0, w1] = unorm16(weights);
+                let [a, b, c, d] = weights;
+                let [e, f, g, h] = next_weights;
+                let steps = unorm16([a, b, c, d, e, f, g, h]);
+                let [w0, w1] = pack_unorm(&steps[..4]);
                 let tangent = oct_encode_signed(tangent.truncate(), tangent.w);
                 self.a.push([x, y, z, oct_encode(normal)]);
                 match chunk.class {
@@ -159,7 +165,7 @@ impl Streams {
                     _ => self.b.push([tangent, joints, w0, w1]),
                 }
                 if eight {
-                    let [w0, w1] = unorm16(next_weights);
+                    let [w0, w1] = pack_unorm(&steps[4..]);
                     self.extra.push([next_joints, w0, w1, 0]);
                 }
             }
