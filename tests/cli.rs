@@ -1,4 +1,5 @@
 //! The program from outside: exit codes, and the first line of what it says.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 #![cfg(feature = "cli")]
 
 use std::{fs, path::PathBuf, process::Command};
@@ -141,7 +142,7 @@ fn pictures_are_written_in_every_format() {
     }
     let still = image::open(path("still.png")).unwrap().into_rgb8();
     assert_eq!(still.dimensions(), (33, 20));
-    assert_ne!(still.get_pixel(17, 10), still.get_pixel(0, 0), "something is drawn");
+    assert!(still.pixels().any(|pixel| pixel != still.get_pixel(0, 0)), "something is drawn");
     assert_eq!(fs::read_dir(folder.join("frames")).unwrap().count(), 4);
     assert!(folder.join("frames/0003.png").exists());
 }

@@ -1,4 +1,5 @@
 //! The raster pass on known scenes: exact pixels where the arithmetic is exact.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 #![cfg(feature = "render")]
 
 mod common;
@@ -17,6 +18,14 @@ use sinew::{
 const SIDE: u32 = 64;
 const BACKGROUND: [u8; 4] = [0, 0, 255, 255];
 const RED: [u8; 4] = [255, 0, 0, 255];
+
+/// Drivers may encode sRGB by tables; one step is within what they are allowed.
+const ENCODING_STEP: u8 = 1;
+
+fn assert_near(found: [u8; 4], expected: [u8; 4]) {
+    let near = found.iter().zip(expected).all(|(f, e)| f.abs_diff(e) <= ENCODING_STEP);
+    assert!(near, "{found:?} instead of {expected:?}");
+}
 
 struct Frame {
     deformer: Deformer,
@@ -50,6 +59,10 @@ fn camera() -> Camera {
     }
 }
 
+fn look(frame: &Frame) -> RenderFrame<'_> {
+    RenderFrame { camera: &frame.camera, light: &frame.light, animator: frame.deformer.animator() }
+}
+
 fn draw(model: &Model) -> Picture {
     draw_with(model, Light::default(), |_, _| ()).0
 }
@@ -73,8 +86,7 @@ fn draw_with(
     let color = graph.target("picture", TextureDesc::new(SIDE, SIDE, format));
     let skinned = declare(&mut graph, &deformer, [instance], |f: &mut Frame| &mut f.deformer).unwrap();
     let output = Output { color, size: [SIDE; 2], clear: wgpu::Color::BLUE };
-    let get = |f: &Frame| RenderFrame { camera: &f.camera, light: &f.light, animator: f.deformer.animator() };
-    renderer.declare(&mut graph, deformer.animator(), skinned.all(), output, get).unwrap();
+    renderer.declare(&mut graph, deformer.animator(), skinned.all(), output, look).unwrap();
     let plan = graph.compile(&device.limits().into()).unwrap();
     let texture = device.create_texture(&wgpu::TextureDescriptor {
         label: None,
@@ -150,7 +162,7 @@ fn an_unlit_colour_reaches_the_target_unchanged_on_its_background() {
     let picture = draw(&with_material(unlit(1.0, 0.0, 0.0, 1.0)));
     assert_eq!((picture.center(), picture.at(2, 2)), (RED, BACKGROUND));
     // Linear 0.5 is 188 in sRGB.
-    assert_eq!(draw(&with_material(unlit(0.5, 0.5, 0.5, 1.0))).center(), [188, 188, 188, 255]);
+    assert_near(draw(&with_material(unlit(0.5, 0.5, 0.5, 1.0))).center(), [188, 188, 188, 255]);
 }
 
 #[test]
@@ -213,7 +225,7 @@ fn what_is_blended_is_drawn_last_and_mixes_in_linear_light() {
     let wall = PrimitiveDesc { material: Some(1), ..square(Vec3::NEG_Z, false) };
     let primitives = vec![square(Vec3::ZERO, false), wall];
     let picture = draw(&model(primitives, vec![glass, unlit(1.0, 1.0, 1.0, 1.0)]));
-    assert_eq!(picture.center(), [255, 188, 188, 255]);
+    assert_near(picture.center(), [255, 188, 188, 255]);
 }
 
 #[test]
@@ -245,7 +257,8 @@ fn lines_and_points_are_drawn_unlit_where_they_have_no_normals() {
         };
         let material = Material { unlit: false, ..unlit(1.0, 0.0, 0.0, 1.0) };
         let picture = draw(&model(vec![line], vec![material]));
-        assert!((0..SIDE).any(|y| picture.at(SIDE / 2, y) == RED), "{topology:?}");
+        // A thin line covers some of a pixel's samples.
+        assert!((0..SIDE).any(|y| picture.at(SIDE / 2, y)[0] > 100), "{topology:?}");
     }
     let positions = vec![Vec3::new(0.03, 0.03, 0.0)];
     let topology = Topology::Points;
@@ -313,7 +326,7 @@ fn with_texture(bytes: Option<Vec<u8>>) -> Model {
 
 #[test]
 fn a_base_colour_texture_comes_out_as_it_is_stored() {
-    assert_eq!(draw(&with_texture(None)).center(), [200, 100, 50, 255]);
+    assert_near(draw(&with_texture(None)).center(), [200, 100, 50, 255]);
 }
 
 #[test]
@@ -351,7 +364,6 @@ fn a_model_that_was_not_added_is_refused() {
     let color = graph.target("picture", TextureDesc::new(SIDE, SIDE, format));
     let skinned = declare(&mut graph, &deformer, [instance], |f: &mut Frame| &mut f.deformer).unwrap();
     let output = Output { color, size: [SIDE; 2], clear: wgpu::Color::BLUE };
-    let get = |f: &Frame| RenderFrame { camera: &f.camera, light: &f.light, animator: f.deformer.animator() };
-    let error = renderer.declare(&mut graph, deformer.animator(), skinned.all(), output, get).unwrap_err();
+    let error = renderer.declare(&mut graph, deformer.animator(), skinned.all(), output, look).unwrap_err();
     assert_eq!(error, RenderError::UnknownModel { name: String::new() });
 }

@@ -123,7 +123,8 @@ mod tests {
     use super::*;
 
     fn checker(width: u32, height: u32) -> Level {
-        let texel = |i: u32| if (i % width + i / width) % 2 == 0 { [255; 4] } else { [0, 0, 0, 255] };
+        let texel =
+            |i: u32| if (i % width + i / width).is_multiple_of(2) { [255; 4] } else { [0, 0, 0, 255] };
         Level { width, height, texels: (0..width * height).flat_map(texel).collect() }
     }
 

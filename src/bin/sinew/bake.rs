@@ -5,7 +5,15 @@ use std::{
 
 use sinew::Model;
 
-use crate::{clip, engine::Engine, failure::Failure, gpu::Gpu, load::load, oracle::Oracle, ui::Ui};
+use crate::{
+    clip,
+    engine::{Engine, Pose},
+    failure::Failure,
+    gpu::Gpu,
+    load::load,
+    oracle::Oracle,
+    ui::Ui,
+};
 
 /// Write deformed vertices as numbers: positions, normals and tangents of every primitive, in world space
 ///
@@ -63,7 +71,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
 
 /// Bakes every file of a job list; one that fails is named, and the others go on.
 fn run_jobs(engine: &mut Engine, jobs: &[Job], root: &Path, output: &Path, ui: &Ui) -> Result<(), Failure> {
-    let mut files: Vec<(&str, Vec<(Option<u32>, f64)>)> = Vec::new();
+    let mut files: Vec<(&str, Vec<Pose>)> = Vec::new();
     for job in jobs {
         match files.iter_mut().find(|(file, _)| *file == job.file) {
             Some((_, poses)) => poses.push((job.clip, job.time)),
@@ -95,7 +103,7 @@ fn run_jobs(engine: &mut Engine, jobs: &[Job], root: &Path, output: &Path, ui: &
 fn bake(
     engine: &mut Engine,
     model: &Model,
-    poses: &[(Option<u32>, f64)],
+    poses: &[Pose],
     output: &Path,
     file: &str,
 ) -> Result<(), Failure> {

@@ -6,6 +6,9 @@ use sinew::{Animator, CpuDeformer, Deformer, InstanceId, Model, Precision, defor
 
 use crate::{failure::Failure, gpu::Gpu};
 
+/// A clip, or the rest pose, and seconds into it.
+pub(crate) type Pose = (Option<u32>, f64);
+
 /// What deforms.
 pub(crate) enum Engine {
     Cpu(Box<CpuDeformer>),
@@ -32,12 +35,11 @@ impl Engine {
         Self::Gpu(Box::new((gpu, deformer)))
     }
 
-    /// Deforms the model's default scene in each pose (clip and seconds, clamped to the clip; no clip is
-    /// the rest pose), exactly, at the origin: instance space is world space.
+    /// Deforms the model's default scene in each pose, clamped to its clip, exactly, at the origin: instance space is world space.
     pub(crate) fn bake(
         &mut self,
         model: &Model,
-        poses: &[(Option<u32>, f64)],
+        poses: &[Pose],
         mut take: impl FnMut(Option<u32>, f64, &[BakedPrimitive]),
     ) -> Result<(), Failure> {
         match self {
