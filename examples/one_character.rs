@@ -1,6 +1,7 @@
 //! One animated character: file in, frame graph, picture out.
 //!
 //! `cargo run --release --example one_character --features cli -- assets/mascot.glb wave 1.3 out.png`
+#![allow(clippy::print_stdout, reason = "a program says what it did")]
 
 use sinew::{
     Deformer, Model, declare,
@@ -39,10 +40,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut renderer = Renderer::new(&device, RendererOptions { format: FORMAT, samples: 4 })?;
     renderer.add_model(&queue, &model)?;
     let output = Output { color: target, size: SIZE, clear: wgpu::Color::WHITE };
-    renderer.declare(&mut graph, deformer.animator(), skinned.all(), output, |frame: &Frame| RenderFrame {
-        camera: &frame.camera,
-        light: &frame.light,
-        animator: frame.deformer.animator(),
+    renderer.declare(&mut graph, deformer.animator(), skinned.all(), output, |frame: &Frame| {
+        RenderFrame { camera: &frame.camera, light: &frame.light, animator: frame.deformer.animator() }
     })?;
     let plan = graph.compile(&device.limits().into())?;
     print!("{plan}");
@@ -93,8 +92,7 @@ fn save(
         usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
         mapped_at_creation: false,
     });
-    let layout =
-        wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(row), rows_per_image: None };
+    let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(row), rows_per_image: None };
     let into = wgpu::TexelCopyBufferInfo { buffer: &pixels, layout };
     encoder.copy_texture_to_buffer(picture.as_image_copy(), into, picture.size());
     encoder.map_buffer_on_submit(&pixels, wgpu::MapMode::Read, .., |_| {});

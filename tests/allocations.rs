@@ -1,6 +1,12 @@
 //! A steady frame allocates nothing: evaluation and the twin at all, the graph nothing beyond the same wgpu
 //! calls by hand.
 #![cfg(feature = "gpu")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "in a helper too, a failure fails the test"
+)]
 
 mod common;
 

@@ -1,4 +1,10 @@
 //! Modules use only what lies before them on the way from file to picture.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "in a helper too, a failure fails the test"
+)]
 
 use std::{fs, path::Path};
 

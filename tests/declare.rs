@@ -1,5 +1,11 @@
 //! Deformation as passes of a frame graph.
 #![cfg(feature = "gpu")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "in a helper too, a failure fails the test"
+)]
 
 mod common;
 

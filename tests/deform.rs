@@ -1,5 +1,11 @@
 //! The GPU against its twin, and what the service promises about uploads, visibility and rebuilding.
 #![cfg(feature = "gpu")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "in a helper too, a failure fails the test"
+)]
 
 mod common;
 

@@ -1,6 +1,12 @@
 //! Every stored job of every model, on the CPU twin and on the GPU, against an independent float64
 //! evaluation.
 #![cfg(all(feature = "gltf", feature = "meshopt", feature = "gpu"))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "in a helper too, a failure fails the test"
+)]
 
 mod common;
 

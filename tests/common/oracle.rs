@@ -172,8 +172,7 @@ fn degrees(want: &[f32], have: &[f32]) -> f64 {
     if length(a) <= 0.5 {
         return 0.0;
     }
-    // Not `<`: NaN has no length either.
-    if !(length(b) > 0.5) {
+    if length(b).is_nan() || length(b) <= 0.5 {
         return 180.0;
     }
     let cross = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
