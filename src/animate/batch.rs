@@ -10,8 +10,8 @@ use super::{
 };
 use crate::model::Model;
 
-/// The stages of a frame, in the order they run for every instance. Stages without an entry in
-/// [`Batch::run`] have their place in the order and nothing to do yet.
+/// The stages of a frame, in the order they run for every instance. `Overrides`, `Blend`, `Modifiers`,
+/// `WorldPoses` and `Visibility` have their place in the order and nothing to do yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Stage {

@@ -177,19 +177,28 @@ fn module_name(path: &ModulePath) -> String {
 /// Prints the declarations with a comment wherever the module changes.
 fn render(compiled: &CompileResult, root: &ModulePath) -> String {
     let mut text: String = compiled.syntax.global_directives.iter().map(|d| format!("{d}\n")).collect();
-    let mut last = String::new();
+    let root = module_name(root);
+    let mut last = root.clone();
+    let mut declarations = Vec::with_capacity(compiled.syntax.global_declarations.len());
     for declaration in &compiled.syntax.global_declarations {
         let module = ident(declaration)
-            .and_then(|ident| compiled.sourcemap.get_decl(&ident.name()).map(|(path, _)| module_name(path)))
-            .unwrap_or_else(|| if last.is_empty() { module_name(root) } else { last.clone() });
+            .and_then(|ident| compiled.sourcemap.get_decl(&ident.name()).map(|(path, _)| module_name(path)));
+        // Assertions have no name; they stay with what stands before them.
+        last = module.unwrap_or(last);
+        declarations.push((last.clone(), declaration));
+    }
+    // Imported modules come in any order; the same text must come out of every build.
+    declarations.sort_by(|(a, _), (b, _)| (*a != root, a).cmp(&(*b != root, b)));
+    let mut last = None;
+    for (module, declaration) in &declarations {
         let has_body =
-            matches!(&**declaration, GlobalDeclaration::Function(_) | GlobalDeclaration::Struct(_));
-        if !text.is_empty() && (has_body || module != last) {
+            matches!(&***declaration, GlobalDeclaration::Function(_) | GlobalDeclaration::Struct(_));
+        if !text.is_empty() && (has_body || Some(module) != last) {
             text.push('\n');
         }
-        if module != last {
+        if Some(module) != last {
             text += &format!("{MODULE_MARK}{module}\n");
-            last = module;
+            last = Some(module);
         }
         text += &format!("{declaration}\n");
     }

@@ -65,7 +65,12 @@ fn every_variant_translates_to_spirv() {
 #[test]
 fn every_variant_translates_to_msl() {
     for shader in all().iter().map(proven) {
-        let options = naga::back::msl::Options { fake_missing_bindings: true, ..Default::default() };
+        let options = naga::back::msl::Options {
+            // Instance ids need Metal 1.2 or later.
+            lang_version: (2, 0),
+            fake_missing_bindings: true,
+            ..Default::default()
+        };
         let pipeline = naga::back::msl::PipelineOptions::default();
         naga::back::msl::write_string(shader.module(), shader.info(), &options, &pipeline).unwrap();
     }
