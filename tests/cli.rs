@@ -194,3 +194,26 @@ fn doctor_lists_what_it_found() {
     assert!(said.stdout.starts_with("sinew "), "{}", said.stdout);
     assert!(said.code == 0 || said.error.starts_with("error: no "), "{}", said.error);
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_behind_stdout_is_one_line_and_a_closed_pipe_is_nothing() {
+    let folder = folder("full");
+    let file = triangle(&folder);
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_sinew")).args(["inspect", &file]).stdout(full).output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stderr).unwrap().starts_with("error: cannot write the result: "));
+
+    let mut child = Command::new(env!("CARGO_BIN_EXE_sinew"))
+        .args(["inspect", "--json", &file])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
+    fs::remove_dir_all(folder).unwrap();
+}

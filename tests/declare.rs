@@ -159,7 +159,18 @@ fn a_part_that_no_pass_reads_is_neither_placed_nor_deformed() {
 fn nothing_read_means_nothing_planned() {
     let scene = Scene::new(wgpu::Device::noop(&Default::default()));
     let errors = scene.graph.compile(&Limits::from(&scene.device.limits())).unwrap_err();
-    assert!(errors.to_string().contains("G"), "{errors}");
+    assert_eq!(errors.iter().map(|e| e.code()).collect::<Vec<_>>(), ["G016"]);
+}
+
+#[test]
+fn a_part_of_which_only_b_is_read_is_deformed() {
+    let mut scene = Scene::new(gpu::device());
+    let parts: Vec<_> = scene.skinned.all().to_vec();
+    scene.graph.export(parts[0].a);
+    scene.graph.export(parts[1].b);
+    let (plan, mut runtime) = (scene.plan(), scene.runtime());
+    let got = scene.run(&plan, &mut runtime, &[parts[1].b]);
+    assert!(got[0] == scene.recorded(parts[1].instance, 0)[1]);
 }
 
 #[test]
@@ -178,14 +189,50 @@ fn hiding_and_despawning_keep_the_plan_and_the_others() {
 }
 
 #[test]
-fn a_frame_after_the_sources_were_replaced_deforms_nothing_and_does_not_fail() {
+fn a_frame_after_the_sources_were_replaced_is_an_error_that_says_so() {
     let mut scene = Scene::new(gpu::device());
     let parts: Vec<_> = scene.skinned.all().to_vec();
     parts.iter().for_each(|part| scene.graph.export(part.a));
     let (plan, mut runtime) = (scene.plan(), scene.runtime());
-    let before = scene.run(&plan, &mut runtime, &[parts[0].a]);
+    scene.run(&plan, &mut runtime, &[parts[0].a]);
     let big = character(8, Shape { vertices: 60_000, ..SHAPE });
     scene.frame.deformer.add_model(&scene.queue, &big).unwrap();
-    scene.frame.deformer.animator_mut().player_mut(scene.ids[0]).unwrap().unwrap().seek(0.9);
-    assert!(scene.run(&plan, &mut runtime, &[parts[0].a]) == before);
+    let mut encoder = scene.device.create_command_encoder(&Default::default());
+    let error = runtime.run(&mut scene.graph, &plan, &mut encoder, &mut scene.frame).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "host pass `animate` failed: models or instances changed since the graph was declared; declare and \
+         compile it again"
+    );
+}
+
+#[test]
+fn a_refused_model_leaves_the_declaration_valid() {
+    let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor {
+        required_limits: wgpu::Limits { max_storage_buffer_binding_size: 1 << 17, ..Default::default() },
+        ..Default::default()
+    });
+    let mut scene = Scene::new((device, queue));
+    let part = scene.skinned.all()[0].a;
+    scene.graph.export(part);
+    let (plan, mut runtime) = (scene.plan(), scene.runtime());
+    let big = character(8, Shape { vertices: 60_000, ..SHAPE });
+    scene.frame.deformer.add_model(&scene.queue, &big).unwrap_err();
+    let mut encoder = scene.device.create_command_encoder(&Default::default());
+    runtime.run(&mut scene.graph, &plan, &mut encoder, &mut scene.frame).unwrap();
+}
+
+#[test]
+fn a_mesh_without_vertices_runs_without_a_validation_error() {
+    let (device, queue) = gpu::device();
+    let empty = Shape { vertices: 0, ..SHAPE };
+    let mut scene = Scene::of(&character(1, empty), "bend", (device, queue));
+    for part in scene.skinned.all() {
+        scene.graph.export(part.a);
+        scene.graph.export(part.b);
+    }
+    let (plan, mut runtime) = (scene.plan(), scene.runtime());
+    let scope = scene.device.push_error_scope(wgpu::ErrorFilter::Validation);
+    scene.run(&plan, &mut runtime, &[]);
+    assert!(pollster::block_on(scope.pop()).is_none());
 }

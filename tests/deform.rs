@@ -13,9 +13,14 @@ use common::{
     gpu,
     models::{Shape, character},
 };
+use glam::{Vec3, Vec4};
 use sinew::{
     CpuDeformer, Deformer, InstanceId, Model, Precision,
     deform::{BakedPrimitive, DeformError},
+    model::{
+        Channel, Clip, Influence, Influences, Interpolation, Mesh, ModelDesc, Node, Part, PrimitiveDesc,
+        Skeleton, Skin, Topology, Track,
+    },
 };
 
 const RIGID: Shape = Shape { vertices: 300, joints: 5, influences: 0, targets: 0 };
@@ -65,9 +70,16 @@ impl Gpu {
 /// Largest difference of positions, and of normals and tangents.
 fn apart(a: &[BakedPrimitive], b: &[BakedPrimitive]) -> (f32, f32) {
     let (mut position, mut direction) = (0.0f32, 0.0f32);
+    assert_eq!(a.len(), b.len());
+    assert!(!a.is_empty());
     for (a, b) in a.iter().zip(b) {
         let (a, b) = (&a.vertices, &b.vertices);
         assert_eq!((a.positions.len(), a.normals.len()), (b.positions.len(), b.normals.len()));
+        assert_eq!(a.tangents.len(), b.tangents.len());
+        for v in [a, b] {
+            assert!(v.positions.iter().chain(&v.normals).all(|p| p.is_finite()), "not finite");
+            assert!(v.tangents.iter().all(|t| t.is_finite()), "not finite");
+        }
         a.positions.iter().zip(&b.positions).for_each(|(a, b)| position = position.max(a.distance(*b)));
         a.normals.iter().zip(&b.normals).for_each(|(a, b)| direction = direction.max(a.distance(*b)));
         for (a, b) in a.tangents.iter().zip(&b.tangents) {
@@ -134,6 +146,127 @@ fn many_models_and_instances_share_the_dispatches() {
         let (position, _) = apart(&on_cpu(&models[m], Precision::Exact, time), &gpu.bake(id));
         assert!(position < 1e-5, "model {m} at {time}: {position}");
     }
+}
+
+/// One vertex without weight in the class of none, one in a class of its own beside others, one joint
+/// flattened to zero.
+fn degenerate() -> Model {
+    let skeleton = Skeleton::new(vec![Node::default(), Node { parent: Some(0), ..Default::default() }]);
+    let skeleton = skeleton.unwrap();
+    let skin = Skin::bind_at_rest("", &skeleton, vec![0, 1]).unwrap();
+    let mut influences = Influences::default();
+    let both = [0, 1].map(|joint| Influence { joint, weight: 0.5 });
+    influences.push([]);
+    influences.push(both);
+    influences.push([Influence { joint: 1, weight: 2.0 }]);
+    let primitive = PrimitiveDesc {
+        topology: Topology::Points,
+        positions: vec![Vec3::new(1.0, 2.0, 3.0); 3],
+        normals: vec![Vec3::Y; 3],
+        tangents: vec![Vec4::new(1.0, 0.0, 0.0, 1.0); 3],
+        influences: Some(influences),
+        ..Default::default()
+    };
+    let flat = Track {
+        node: 1,
+        channel: Channel::Scale,
+        interpolation: Interpolation::Step,
+        times: vec![0.0, 1.0],
+        values: vec![1.0, 1.0, 1.0, 0.0, 0.0, 0.0],
+        width: 3,
+    };
+    Model::new(ModelDesc {
+        skeleton,
+        skins: vec![skin],
+        meshes: vec![Mesh::new("", vec![primitive], Vec::new()).unwrap()],
+        parts: vec![Part { node: 0, mesh: 0, skin: Some(0), weights: Vec::new() }],
+        clips: vec![Clip::new("flat", vec![flat]).unwrap()],
+        ..Default::default()
+    })
+    .unwrap()
+}
+
+#[test]
+fn vertices_without_weight_and_joints_at_zero_scale_come_out_finite_and_where_they_belong() {
+    let model = degenerate();
+    let mut gpu = Gpu::new();
+    let id = gpu.spawn(&model, Precision::Exact);
+    for (time, third) in [(0.0, Vec3::new(2.0, 4.0, 6.0)), (1.0, Vec3::ZERO)] {
+        seek(gpu.deformer.animator_mut(), id, time);
+        let (cpu, gpu) = (on_cpu(&model, Precision::Exact, time), gpu.bake(id));
+        assert_eq!(apart(&cpu, &gpu), (0.0, 0.0));
+        let positions = &gpu[0].vertices.positions;
+        // Weights are used as given: none at the origin, twice as far for a weight of two.
+        assert_eq!((positions[0], positions[2]), (Vec3::ZERO, third));
+    }
+}
+
+#[test]
+fn a_read_back_from_before_a_spawn_is_refused_and_one_of_a_dropped_encoder_fails() {
+    let mut gpu = Gpu::new();
+    let model = character(1, RIGID);
+    let handle = gpu.deformer.add_model(&gpu.queue, &model).unwrap();
+    let first = gpu.deformer.spawn(handle).unwrap();
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    gpu.deformer.record(&mut encoder).unwrap();
+    let old = gpu.deformer.read_back(&mut encoder).unwrap();
+    gpu::submit(&gpu.device, &gpu.queue, encoder);
+    let second = gpu.deformer.spawn(handle).unwrap();
+    assert_eq!(gpu.deformer.vertices(first, 0).unwrap_err(), DeformError::NotRecorded);
+    gpu.bake(second);
+    assert_eq!(old.bake(&gpu.deformer, second).unwrap_err(), DeformError::NotRecorded);
+
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    let dropped = gpu.deformer.read_back(&mut encoder).unwrap();
+    drop(encoder);
+    assert_eq!(dropped.bake(&gpu.deformer, second).unwrap_err(), DeformError::Map);
+}
+
+#[test]
+fn instances_spawned_and_despawned_on_the_animator_are_deformed_too() {
+    let mut gpu = Gpu::new();
+    let model = character(1, FOUR);
+    let handle = gpu.deformer.add_model_with(&gpu.queue, &model, Precision::Exact).unwrap();
+    let gone = gpu.deformer.spawn(handle).unwrap();
+    gpu.bake(gone);
+    let id = gpu.deformer.animator_mut().spawn(handle).unwrap();
+    gpu.deformer.animator_mut().despawn(gone).unwrap();
+    seek(gpu.deformer.animator_mut(), id, 0.4);
+    assert!(apart(&on_cpu(&model, Precision::Exact, 0.4), &gpu.bake(id)).0 < 1e-5);
+}
+
+#[test]
+fn a_handle_of_another_deformer_is_refused() {
+    let (mut one, mut other) = (Gpu::new(), Gpu::new());
+    let id = one.spawn(&character(1, RIGID), Precision::Packed);
+    other.spawn(&character(1, RIGID), Precision::Packed);
+    assert!(other.deformer.play(id, 0).is_err());
+}
+
+#[test]
+fn a_player_copied_from_another_model_does_not_panic() {
+    let mut gpu = Gpu::new();
+    let id = gpu.spawn(&character(1, RIGID), Precision::Packed);
+    let with_clip = gpu.spawn(&degenerate(), Precision::Exact);
+    gpu.deformer.play(id, 0).unwrap();
+    gpu.deformer.play(with_clip, 0).unwrap();
+    let player = gpu.deformer.animator().player(with_clip).unwrap().unwrap().clone();
+    *gpu.deformer.animator_mut().player_mut(id).unwrap().unwrap() = player;
+    gpu.bake(id);
+}
+
+#[test]
+fn rebuilding_on_a_device_with_lower_limits_is_refused_and_the_old_one_still_works() {
+    let mut gpu = Gpu::new();
+    let model = character(1, Shape { vertices: 5000, ..RIGID });
+    let id = gpu.spawn(&model, Precision::Packed);
+    let before = gpu.bake(id);
+    let (small, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor {
+        required_limits: wgpu::Limits { max_storage_buffer_binding_size: 1 << 16, ..Default::default() },
+        ..Default::default()
+    });
+    assert!(gpu.deformer.rebuild(&small, &queue).is_err());
+    assert_eq!(gpu.bake(id), before);
 }
 
 #[test]
@@ -230,7 +363,7 @@ fn a_model_over_the_binding_limit_is_refused_with_the_numbers_and_harms_nothing(
     let error = deformer.add_model(&queue, &big).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the source A need 84800 bytes, but the device allows 65536 (max_storage_buffer_binding_size); \
+        "the source vertices A need 84800 bytes, but the device allows 65536 (max_storage_buffer_binding_size); \
          request a higher limit or split the scene over two deformers"
     );
     deformer.add_model(&queue, &character(2, RIGID)).unwrap();

@@ -360,3 +360,35 @@ fn a_part_has_a_weight_for_every_target_and_a_node_of_its_own() {
     assert_eq!(error, ModelError::WeightCount { place: "parts[0]".into(), found: 2, expected: 1 });
     assert_eq!(build(vec![part(1), part(1)]).unwrap_err(), ModelError::TwoMeshes { node: 0 });
 }
+
+#[test]
+fn every_attribute_delta_and_weight_must_be_finite() {
+    let nan = |attribute: &'static str| MeshError::NotFinite { primitive: 0, attribute, vertex: 1 };
+    assert_eq!(refused(|d| d.normals[1].x = f32::NAN), nan("NORMAL"));
+    assert_eq!(refused(|d| d.tangents = vec![Vec4::W, Vec4::NAN, Vec4::W]), nan("TANGENT"));
+    assert_eq!(refused(|d| d.colors = vec![vec![Vec4::ONE, Vec4::INFINITY, Vec4::ONE]]), nan("COLOR"));
+    let target = MorphTarget::from_dense(&[Vec3::ZERO, Vec3::NAN, Vec3::ZERO], &[], &[]);
+    assert_eq!(refused(|d| d.targets = vec![target]), nan("a target's delta of"));
+    let error = Mesh::new("", vec![triangle()], vec![f32::INFINITY]).unwrap_err();
+    assert_eq!(error, MeshError::Weight { target: 0, weight: f32::INFINITY });
+}
+
+#[test]
+fn a_small_mirroring_bind_matrix_keeps_deltas_in_proportion_and_turns_the_winding() {
+    let mut desc = triangle();
+    desc.tangents = vec![Vec4::new(1.0, 0.0, 0.0, 1.0); 3];
+    desc.targets = vec![MorphTarget::from_dense(&[Vec3::X; 3], &[Vec3::Y; 3], &[Vec3::Y; 3])];
+    let bind = Mat4::from_scale(Vec3::new(-0.01, 0.01, 0.01));
+    let mesh = Mesh::with_bind("", vec![desc], vec![], bind).unwrap();
+    let primitive = &mesh.primitives()[0];
+    let delta = primitive.targets()[0].delta(0);
+    let close = |a: Vec3, b: Vec3| assert!(a.distance(b) < 1e-6, "{a} instead of {b}");
+    close(primitive.normals()[0], Vec3::Z);
+    close(primitive.tangents()[0].truncate(), Vec3::NEG_X);
+    assert_eq!(primitive.tangents()[0].w, -1.0);
+    // A delta as long as the normal itself stays so.
+    close(delta.normal, Vec3::Y);
+    close(delta.tangent, Vec3::Y);
+    close(delta.position, Vec3::new(-0.01, 0.0, 0.0));
+    assert_eq!(primitive.indices(), [0, 2, 1]);
+}

@@ -1,11 +1,11 @@
 // The blended matrix of one vertex, by influence class. Classes of up to eight read the chunk's joints
 // from workgroup memory; weights are sorted, so the first zero ends the sum.
 import package::bindings::{extra, palette};
-import package::layout::JointMatrix;
+import package::layout::{CHUNK_JOINTS, JointMatrix};
 import package::skin::{added, scaled};
 import package::source::{Four, load_four, load_next_four, load_row};
 
-var<workgroup> joints: array<JointMatrix, 64>;
+var<workgroup> joints: array<JointMatrix, CHUNK_JOINTS>;
 
 @if(one)
 fn blend(at: u32, i: u32, palette_start: u32, extra_start: u32) -> JointMatrix {

@@ -52,7 +52,7 @@ fn deform(
             }
         }
         let skinned = skin_vertex(blend(at, i, item.palette, item.extra), vertex);
-        store_a(item.out_a + i, skinned);
+        store_a(item.out_a, i, skinned);
         store_b(item.out_b, i, skinned);
     }
 }

@@ -44,7 +44,8 @@ const EMISSIVE: u32 = 16u;
 
 @group(0) @binding(0) var<uniform> view: View;
 @group(0) @binding(1) var<storage, read> instances: array<Instance>;
-@group(1) @binding(0) var<uniform> surface: Surface;
+// Storage, not uniform: some drivers compile a variant for every content of a uniform block.
+@group(1) @binding(0) var<storage, read> surface: Surface;
 @group(1) @binding(1) var base_color_map: texture_2d<f32>;
 @group(1) @binding(2) var metallic_roughness_map: texture_2d<f32>;
 @group(1) @binding(3) var normal_map: texture_2d<f32>;

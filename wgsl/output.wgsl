@@ -8,9 +8,12 @@ import package::codec::{oct_encode, oct_encode_signed};
 import package::layout::NO_OUTPUT;
 import package::skin::Skinned;
 
-fn store_a(at: u32, skinned: Skinned) {
+fn store_a(start: u32, i: u32, skinned: Skinned) {
+    if start == NO_OUTPUT {
+        return;
+    }
     let v = skinned.vertex;
-    out_a[at] = vec4<u32>(bitcast<vec3<u32>>(v.position), oct_encode(v.normal));
+    out_a[start + i] = vec4<u32>(bitcast<vec3<u32>>(v.position), oct_encode(v.normal));
 }
 
 @if(exact)

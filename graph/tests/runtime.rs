@@ -426,3 +426,23 @@ fn a_graph_can_move_to_another_thread() {
     is_send::<Plan>();
     is_send::<Runtime>();
 }
+
+#[test]
+fn a_host_pass_that_fails_ends_the_run_with_its_reason() {
+    let (device, queue) = device();
+    let mut graph = Graph::<()>::new();
+    let buffer = graph.transient("palettes", 64);
+    graph.host("animate", |pass| {
+        let access = pass.upload(buffer);
+        move |host, ()| {
+            host.write(access);
+            host.fail("no pose");
+            host.fail("and more");
+        }
+    });
+    graph.export(buffer);
+    let plan = graph.compile(&Limits::default()).expect("a valid graph");
+    let mut runtime = Runtime::new(&device, &queue, RuntimeOptions::default());
+    let error = runtime.run(&mut graph, &plan, &mut encoder(&device), &mut ()).expect_err("it failed");
+    assert_eq!((error.code(), &*error.to_string()), ("R007", "host pass `animate` failed: no pose"));
+}

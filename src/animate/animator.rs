@@ -80,6 +80,8 @@ struct Place {
 pub struct Animator {
     batches: Slots<ModelKind, Batch>,
     instances: Slots<Instance, Place>,
+    /// Rises whenever models or instances are added or removed.
+    revision: u64,
 }
 
 impl Animator {
@@ -91,6 +93,7 @@ impl Animator {
 
     /// Makes a model known; its data is shared, not copied.
     pub fn add_model(&mut self, model: &Model) -> ModelId {
+        self.revision += 1;
         self.batches.insert(Batch::new(model))
     }
 
@@ -101,12 +104,14 @@ impl Animator {
             return Err(AnimateError::ModelInUse { model: id, instances });
         }
         self.batches.remove(id);
+        self.revision += 1;
         Ok(())
     }
 
     /// Adds an instance: rest pose, no clip, identity transform, visible, bind-pose palette.
     pub fn spawn(&mut self, model: ModelId) -> Result<InstanceId, AnimateError> {
         self.batch(model)?;
+        self.revision += 1;
         let id = self.instances.insert(Place { model, slot: 0 });
         if let (Some(batch), Some(place)) = (self.batches.get_mut(model), self.instances.get_mut(id)) {
             place.slot = batch.push(id);
@@ -117,6 +122,7 @@ impl Animator {
     /// Removes an instance.
     pub fn despawn(&mut self, id: InstanceId) -> Result<(), AnimateError> {
         let place = self.instances.remove(id).ok_or(AnimateError::StaleInstance(id))?;
+        self.revision += 1;
         let moved = self.batches.get_mut(place.model).and_then(|batch| batch.swap_remove(place.slot));
         if let Some(other) = moved.and_then(|moved| self.instances.get_mut(moved)) {
             other.slot = place.slot;
@@ -232,6 +238,11 @@ impl Animator {
     /// All instances, model after model.
     pub fn instances(&self) -> impl Iterator<Item = InstanceId> + '_ {
         self.batches.iter().flat_map(|(_, batch)| batch.owners().iter().copied())
+    }
+
+    /// Rises whenever models or instances are added or removed.
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision
     }
 
     /// Number of instances of a model.

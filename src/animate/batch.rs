@@ -103,8 +103,7 @@ impl Batch {
         self.world.resize((slot + 1) * nodes, Affine3A::IDENTITY);
         self.weights.resize((slot + 1) * self.model.weight_count(), 0.0);
         self.palette.resize((slot + 1) * self.layout.len(), JointMatrix::IDENTITY);
-        let model = self.model.clone();
-        set_rest(&model, &mut self.pose(slot));
+        self.run(Stage::Rest, slot);
         slot as u32
     }
 
@@ -202,8 +201,10 @@ impl Batch {
         match stage {
             Stage::Rest => set_rest(&self.model, pose),
             Stage::Channels => {
-                if let Some(player) = &self.players[slot] {
-                    let clip = &self.model.clips()[player.clip() as usize];
+                let player = self.players[slot].as_ref();
+                // A player copied from another model's instance may name a clip that is not here.
+                let clip = player.and_then(|player| self.model.clips().get(player.clip() as usize));
+                if let (Some(player), Some(clip)) = (player, clip) {
                     set_channels(&self.model, clip, player.time() as f32, pose);
                 }
             }
@@ -213,16 +214,6 @@ impl Batch {
                 set_palette(&self.model, &self.layout, world, palette);
             }
             Stage::Overrides | Stage::Blend | Stage::Modifiers | Stage::WorldPoses | Stage::Visibility => {}
-        }
-    }
-
-    fn pose(&mut self, slot: usize) -> PoseMut<'_> {
-        let nodes = self.model.skeleton().len();
-        PoseMut {
-            translations: rows_mut(&mut self.translations, slot, nodes),
-            rotations: rows_mut(&mut self.rotations, slot, nodes),
-            scales: rows_mut(&mut self.scales, slot, nodes),
-            weights: rows_mut(&mut self.weights, slot, self.model.weight_count()),
         }
     }
 }

@@ -1,7 +1,13 @@
-use std::{fmt, marker::PhantomData};
+use std::{
+    fmt,
+    marker::PhantomData,
+    sync::atomic::{AtomicU32, Ordering},
+};
 
 /// A generational handle: it stops being valid when what it names is removed, and never names anything else.
 pub struct Handle<T> {
+    /// Number of the list it belongs to.
+    owner: u32,
     index: u32,
     generation: u32,
     kind: PhantomData<fn() -> T>,
@@ -15,13 +21,13 @@ impl<T> Clone for Handle<T> {
 impl<T> Copy for Handle<T> {}
 impl<T> PartialEq for Handle<T> {
     fn eq(&self, other: &Self) -> bool {
-        (self.index, self.generation) == (other.index, other.generation)
+        (self.owner, self.index, self.generation) == (other.owner, other.index, other.generation)
     }
 }
 impl<T> Eq for Handle<T> {}
 impl<T> std::hash::Hash for Handle<T> {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        (self.index, self.generation).hash(state);
+        (self.owner, self.index, self.generation).hash(state);
     }
 }
 impl<T> fmt::Debug for Handle<T> {
@@ -33,6 +39,7 @@ impl<T> fmt::Debug for Handle<T> {
 /// Values behind handles. Free places are used again under a new generation.
 #[derive(Debug)]
 pub(crate) struct Slots<K, T> {
+    owner: u32,
     entries: Vec<(u32, Option<T>)>,
     free: Vec<u32>,
     kind: PhantomData<fn() -> K>,
@@ -40,7 +47,10 @@ pub(crate) struct Slots<K, T> {
 
 impl<K, T> Default for Slots<K, T> {
     fn default() -> Self {
-        Self { entries: Vec::new(), free: Vec::new(), kind: PhantomData }
+        // Numbers lists and nothing else, so that a handle of another one is told apart.
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let owner = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self { owner, entries: Vec::new(), free: Vec::new(), kind: PhantomData }
     }
 }
 
@@ -52,24 +62,27 @@ impl<K, T> Slots<K, T> {
         });
         let entry = &mut self.entries[index as usize];
         entry.1 = Some(value);
-        Handle { index, generation: entry.0, kind: PhantomData }
+        Handle { owner: self.owner, index, generation: entry.0, kind: PhantomData }
     }
 
     pub(crate) fn get(&self, handle: Handle<K>) -> Option<&T> {
         let entry = self.entries.get(handle.index as usize)?;
-        if entry.0 == handle.generation { entry.1.as_ref() } else { None }
+        if (self.owner, entry.0) == (handle.owner, handle.generation) { entry.1.as_ref() } else { None }
     }
 
     pub(crate) fn get_mut(&mut self, handle: Handle<K>) -> Option<&mut T> {
         let entry = self.entries.get_mut(handle.index as usize)?;
-        if entry.0 == handle.generation { entry.1.as_mut() } else { None }
+        if (self.owner, entry.0) == (handle.owner, handle.generation) { entry.1.as_mut() } else { None }
     }
 
     pub(crate) fn remove(&mut self, handle: Handle<K>) -> Option<T> {
         self.get(handle)?;
         let entry = &mut self.entries[handle.index as usize];
-        entry.0 = entry.0.wrapping_add(1);
-        self.free.push(handle.index);
+        // A place whose generations are used up is retired.
+        if let Some(next) = entry.0.checked_add(1) {
+            entry.0 = next;
+            self.free.push(handle.index);
+        }
         entry.1.take()
     }
 
@@ -79,7 +92,7 @@ impl<K, T> Slots<K, T> {
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Handle<K>, &T)> {
         (0u32..).zip(&self.entries).filter_map(|(index, (generation, value))| {
-            let handle = Handle { index, generation: *generation, kind: PhantomData };
+            let handle = Handle { owner: self.owner, index, generation: *generation, kind: PhantomData };
             value.as_ref().map(|v| (handle, v))
         })
     }
@@ -97,6 +110,13 @@ mod tests {
         let new = slots.insert(2);
         assert_eq!((slots.get(old), slots.get(new)), (None, Some(&2)));
         assert_eq!(slots.remove(old), None);
+    }
+
+    #[test]
+    fn a_handle_of_another_list_is_refused() {
+        let (mut a, mut b): (Slots<(), u32>, Slots<(), u32>) = Default::default();
+        let (in_a, in_b) = (a.insert(1), b.insert(2));
+        assert_eq!((a.get(in_b), b.get(in_a)), (None, None));
     }
 
     #[test]

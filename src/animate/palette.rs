@@ -3,7 +3,7 @@ use std::ops::Range;
 use glam::Affine3A;
 
 pub use super::joint_matrix::JointMatrix;
-use crate::model::{Model, Part};
+use crate::model::Model;
 
 impl From<Affine3A> for JointMatrix {
     fn from(m: Affine3A) -> Self {
@@ -28,8 +28,7 @@ enum Source {
 }
 
 impl PaletteLayout {
-    /// Parts of one skin share one range. A part without a skin rides on its node: every joint its
-    /// vertices may name is the node's matrix.
+    /// Parts of one skin share one range. A part without a skin rides on its node: one row.
     #[must_use]
     pub fn new(model: &Model) -> Self {
         let mut layout = Self { sources: Vec::new(), parts: Vec::new(), len: 0 };
@@ -37,7 +36,7 @@ impl PaletteLayout {
             let part = &model.parts()[index as usize];
             let (source, rows) = match part.skin {
                 Some(skin) => (Source::Skin(skin), model.skins()[skin as usize].joints().len()),
-                None => (Source::Node(part.node), joints_named(model, part)),
+                None => (Source::Node(part.node), 1),
             };
             let known = layout.sources.iter().find(|(s, _)| *s == source).map(|(_, range)| range.start);
             let start = known.unwrap_or_else(|| {
@@ -68,12 +67,6 @@ impl PaletteLayout {
     pub fn parts(&self) -> &[u32] {
         &self.parts
     }
-}
-
-fn joints_named(model: &Model, part: &Part) -> usize {
-    let primitives = model.meshes()[part.mesh as usize].primitives();
-    let joints = primitives.iter().filter_map(|p| p.influences()).flat_map(|i| i.joints());
-    joints.max().map_or(1, |most| most as usize + 1)
 }
 
 /// Stage `palette`: `palette[i] = joint_world[i] · inverse_bind[i]`, both relative to the instance's

@@ -28,8 +28,7 @@ pub struct Player {
 
 impl Player {
     /// Plays clip number `clip`, `duration` seconds long, from the start: looping, speed 1.
-    #[must_use]
-    pub fn new(clip: u32, duration: f32) -> Self {
+    pub(crate) fn new(clip: u32, duration: f32) -> Self {
         let duration = f64::from(duration);
         Self {
             clip,

@@ -7,7 +7,8 @@ use super::{
 use crate::model::{Channel, Clip, Interpolation, Model, Track};
 
 /// The pose of `clip` at `time` seconds: rest pose, then channels. A pure function; nothing remembers
-/// where the last sample was. Times clamp to each track's own first and last key.
+/// where the last sample was. Times clamp to each track's own first and last key. `clip` must be one of
+/// `model`'s (its tracks are checked against the model's nodes when the model is built); another's may panic.
 #[must_use]
 pub fn sample(model: &Model, clip: &Clip, time: f32) -> Pose {
     let mut pose = Pose::rest(model);

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map::Entry};
 
 use super::{
     DeformError,
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     animate::{AnimateError, Animator, InstanceId, ModelId},
-    model::Model,
+    model::{Model, Part},
 };
 
 /// A model's place in the shared source streams.
@@ -68,6 +68,15 @@ impl Taken {
     }
 }
 
+/// A packed model that was not taken in yet.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    source: Source,
+    streams: Streams,
+    /// What the streams will hold together.
+    pub(crate) taken: Taken,
+}
+
 /// The models and instances that are deformed together: their poses, and where every vertex lies in the
 /// kernel's streams. Shared by the GPU and the CPU deformer.
 #[derive(Debug, Default)]
@@ -76,47 +85,44 @@ pub(crate) struct Cast {
     sources: HashMap<ModelId, Source>,
     /// How much of each stream is taken.
     taken: Taken,
-    /// Rises whenever models or instances change.
-    revision: u64,
+    /// How often everything was packed anew.
+    repacked: u64,
 }
 
 impl Cast {
-    /// Packs `model`; its streams belong behind what was taken before ([`Source::start`]).
-    pub(crate) fn add_model(
-        &mut self,
-        model: &Model,
-        precision: Precision,
-    ) -> Result<(ModelId, Streams), DeformError> {
+    /// Packs `model` without taking it in yet; [`Cast::insert`] does.
+    pub(crate) fn prepare(&self, model: &Model, precision: Precision) -> Result<Prepared, DeformError> {
         let (mut source, streams) = pack(model, precision)?;
         source.start = self.taken;
-        self.taken = self.taken.plus(Taken::of(&streams)?)?;
-        let id = self.animator.add_model(model);
+        let taken = self.taken.plus(Taken::of(&streams)?)?;
+        Ok(Prepared { source, streams, taken })
+    }
+
+    /// Takes a prepared model in; its streams belong behind what was taken before.
+    pub(crate) fn insert(&mut self, prepared: Prepared) -> Result<(ModelId, Streams), DeformError> {
+        let Prepared { mut source, streams, taken } = prepared;
+        let id = self.animator.add_model(&source.model);
         let rows = self.animator.palette_layout(id)?.parts();
         source.parts.iter_mut().zip(rows).for_each(|(part, row)| part.palette = *row);
+        self.taken = taken;
         self.sources.insert(id, source);
-        self.revision += 1;
         Ok((id, streams))
     }
 
     pub(crate) fn remove_model(&mut self, id: ModelId) -> Result<(), DeformError> {
         self.animator.remove_model(id)?;
         self.sources.remove(&id);
-        self.revision += 1;
         Ok(())
     }
 
-    pub(crate) fn spawn(&mut self, id: ModelId) -> Result<InstanceId, DeformError> {
-        self.revision += 1;
-        Ok(self.animator.spawn(id)?)
-    }
-
-    pub(crate) fn despawn(&mut self, id: InstanceId) -> Result<(), DeformError> {
-        self.revision += 1;
-        Ok(self.animator.despawn(id)?)
-    }
-
+    /// Rises whenever models or instances change, or are packed anew.
     pub(crate) fn revision(&self) -> u64 {
-        self.revision
+        self.animator.revision() + self.repacked
+    }
+
+    /// How much of the streams is taken.
+    pub(crate) fn taken(&self) -> Taken {
+        self.taken
     }
 
     pub(crate) fn source(&self, id: ModelId) -> Result<&Source, DeformError> {
@@ -139,7 +145,7 @@ impl Cast {
             }
         }
         self.taken = Taken::of(&streams)?;
-        self.revision += 1;
+        self.repacked += 1;
         Ok(streams)
     }
 }
@@ -147,17 +153,19 @@ impl Cast {
 /// Packs the shown parts of a model; offsets count from its own start, so that it can be moved.
 fn pack(model: &Model, precision: Precision) -> Result<(Source, Streams), DeformError> {
     let mut streams = Streams::default();
-    let mut meshes: HashMap<u32, Vec<PackedPrimitive>> = HashMap::new();
+    let mut meshes: HashMap<(u32, bool), Vec<PackedPrimitive>> = HashMap::new();
     let mut parts = Vec::with_capacity(model.shown_parts().len());
     for &index in model.shown_parts() {
-        let mesh = model.parts()[index as usize].mesh;
-        if let std::collections::hash_map::Entry::Vacant(entry) = meshes.entry(mesh) {
-            let primitives = model.meshes()[mesh as usize].primitives();
-            let packed =
-                primitives.iter().map(|p| streams.push(p, precision)).collect::<Result<Vec<_>, _>>()?;
-            entry.insert(packed);
-        }
-        parts.push(part(index, precision, &meshes[&mesh]));
+        let Part { mesh, skin, .. } = model.parts()[index as usize];
+        let packed = match meshes.entry((mesh, skin.is_some())) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let primitives = model.meshes()[mesh as usize].primitives().iter();
+                let packed = primitives.map(|p| streams.push(p, precision, skin.is_some()));
+                entry.insert(packed.collect::<Result<Vec<_>, _>>()?)
+            }
+        };
+        parts.push(part(index, precision, packed));
     }
     Ok((Source { model: model.clone(), precision, start: Taken::default(), parts }, streams))
 }

@@ -33,7 +33,7 @@ impl CpuDeformer {
 
     /// Packs a model's vertices.
     pub fn add_model(&mut self, model: &Model, precision: Precision) -> Result<ModelId, DeformError> {
-        let (id, streams) = self.cast.add_model(model, precision)?;
+        let (id, streams) = self.cast.insert(self.cast.prepare(model, precision)?)?;
         self.streams.append(streams);
         Ok(id)
     }
@@ -47,12 +47,12 @@ impl CpuDeformer {
 
     /// Adds an instance.
     pub fn spawn(&mut self, model: ModelId) -> Result<InstanceId, DeformError> {
-        self.cast.spawn(model)
+        Ok(self.cast.animator.spawn(model)?)
     }
 
     /// Removes an instance.
     pub fn despawn(&mut self, id: InstanceId) -> Result<(), DeformError> {
-        self.cast.despawn(id)
+        Ok(self.cast.animator.despawn(id)?)
     }
 
     /// Players, transforms and poses.

@@ -47,7 +47,10 @@ pub enum DeformError {
     /// Instances or models changed after `declare`.
     #[error("models or instances changed since the graph was declared; declare and compile it again")]
     StaleDeclaration,
-    /// Staging memory could not be mapped: the device is lost.
-    #[error("upload memory could not be mapped; the device was lost, call rebuild with a new one")]
-    Upload,
+    /// Memory for an upload or a read-back could not be mapped: the device is lost, or the encoder that
+    /// should have filled it was dropped.
+    #[error(
+        "memory could not be mapped: the device was lost (call rebuild with a new one) or the encoder was dropped"
+    )]
+    Map,
 }

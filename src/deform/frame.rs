@@ -9,10 +9,17 @@ use crate::animate::{AnimateError, InstanceId, JointMatrix};
 /// Where one part's vertices go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PartOutput {
-    /// First vertex in output A, in `vec4`s; [`NO_OUTPUT`] when nobody reads the part.
+    /// First vertex in output A, in `vec4`s; [`NO_OUTPUT`] when nobody reads it.
     pub(crate) a: u32,
     /// First word in output B; [`NO_OUTPUT`] when nobody reads it.
     pub(crate) b: u32,
+}
+
+impl PartOutput {
+    /// Whether no pass reads the part.
+    fn is_dead(self) -> bool {
+        (self.a, self.b) == (NO_OUTPUT, NO_OUTPUT)
+    }
 }
 
 /// One instance to deform, and where its parts' outputs start in the list beside it.
@@ -51,7 +58,7 @@ impl FrameBlock {
             let source = cast.source_of(job.instance)?;
             let weights = cast.animator.weights(job.instance)?;
             for (part, output) in source.parts.iter().zip(&outputs[job.outputs..]) {
-                if output.a == NO_OUTPUT {
+                if output.is_dead() {
                     continue;
                 }
                 let weights = &weights[source.model.weight_range(part.part)];
@@ -101,7 +108,7 @@ impl FrameBlock {
             }
             let source = cast.source_of(job.instance)?;
             for (part, output) in source.parts.iter().zip(&outputs[job.outputs..]) {
-                if output.a != NO_OUTPUT {
+                if !output.is_dead() {
                     self.counts.iter_mut().zip(part.items).for_each(|(sum, items)| *sum += items);
                 }
             }
@@ -152,7 +159,7 @@ impl FrameBlock {
                 counts: chunk.count | chunk.joint_count << 16,
                 palette: palette + part.palette,
                 joint_list: source.start.tables + chunk.joint_list,
-                out_a: output.a + first,
+                out_a: if output.a == NO_OUTPUT { NO_OUTPUT } else { output.a + first },
                 out_b: if output.b == NO_OUTPUT { NO_OUTPUT } else { output.b + first * precision.words_b() },
                 morph,
                 extra: source.start.extra + chunk.extra,

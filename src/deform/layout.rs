@@ -13,7 +13,7 @@ pub struct WorkItem {
     pub palette: u32,
     /// First word of the chunk's joint list in the tables.
     pub joint_list: u32,
-    /// First vertex in output A, in `vec4`s.
+    /// First vertex in output A, in `vec4`s, or [`NO_OUTPUT`].
     pub out_a: u32,
     /// First word in output B, or [`NO_OUTPUT`].
     pub out_b: u32,
@@ -61,7 +61,7 @@ pub struct ActiveTarget {
     pub flags: u32,
 }
 
-/// Output B of this item is not read by anyone.
+/// This output of the item is not read by anyone.
 pub const NO_OUTPUT: u32 = u32::MAX;
 /// The target's deltas hold normals.
 pub const DELTA_NORMALS: u32 = 1;

@@ -40,13 +40,14 @@ impl OutputLayout {
         self.first.clear();
         (self.len_a, self.len_b) = (0, 0);
         for instance in cast.animator.instances() {
-            let source = cast.source_of(instance)?;
+            // One of a model that only the animator knows has no vertices here.
+            let Ok(source) = cast.source_of(instance) else { continue };
             self.first.insert(instance, self.outputs.len());
             self.jobs.push(Job { instance, outputs: self.outputs.len() });
             for part in &source.parts {
                 self.outputs.push(PartOutput { a: self.len_a, b: self.len_b });
                 self.len_a = grow(self.len_a, part.vertices, 16)?;
-                self.len_b = grow(self.len_b, part.vertices * source.precision.words_b(), 64)?;
+                self.len_b = grow(self.len_b, words(part.vertices, source.precision)?, 64)?;
             }
         }
         self.revision = Some(cast.revision());
@@ -77,6 +78,11 @@ impl OutputLayout {
             first_vertices: data.primitives.iter().map(|p| p.first).collect(),
         })
     }
+}
+
+fn words(vertices: u32, precision: Precision) -> Result<u32, DeformError> {
+    let words = vertices.checked_mul(precision.words_b());
+    words.ok_or(DeformError::StreamTooLong { units: vertices as usize * precision.words_b() as usize })
 }
 
 fn grow(len: u32, by: u32, multiple: u32) -> Result<u32, DeformError> {

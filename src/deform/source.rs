@@ -7,7 +7,7 @@ use super::{
     codec::{oct_encode, oct_encode_signed, pack_unorm, unorm16},
     layout::{DELTA_NORMALS, DELTA_TANGENTS},
 };
-use crate::model::{Chunk, Influence, InfluenceClass, MorphTarget, Primitive};
+use crate::model::{Chunk, Influence, InfluenceClass, Influences, MorphTarget, Primitive, chunks};
 
 /// How exactly vertices are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -82,29 +82,34 @@ pub(crate) struct PackedPrimitive {
 }
 
 impl Streams {
-    /// Appends a primitive. Fails where a value cannot be held: weights above 1 in packed streams,
+    /// Appends a primitive, by its influences or, for a part without a skin, as one that rides on its
+    /// node. Fails where a value cannot be held: weights above 1 in packed streams,
     /// more than 2³² units in a stream.
     pub(crate) fn push(
         &mut self,
         primitive: &Primitive,
         precision: Precision,
+        skinned: bool,
     ) -> Result<PackedPrimitive, DeformError> {
+        let influences = primitive.influences().filter(|_| skinned);
+        let rigid = (!skinned).then(|| chunks(None, primitive.vertex_count()));
         let source = unit(self.a.len())?;
         self.a.reserve(primitive.vertex_count() * precision.stride() as usize);
         self.b.reserve(primitive.vertex_count() * precision.stride() as usize);
-        let mut chunks = Vec::with_capacity(primitive.chunks().len());
-        for chunk in primitive.chunks() {
-            chunks.push(self.push_chunk(primitive, chunk, precision)?);
+        let mut packed = Vec::with_capacity(primitive.chunks().len());
+        for chunk in rigid.as_deref().unwrap_or(primitive.chunks()) {
+            packed.push(self.push_chunk(primitive, influences, chunk, precision)?);
         }
         let vertices = primitive.vertex_count();
         let targets = primitive.targets().iter().map(|target| self.push_target(target, vertices));
         let targets = targets.collect::<Result<_, _>>()?;
-        Ok(PackedPrimitive { source, vertices: vertices as u32, chunks, targets })
+        Ok(PackedPrimitive { source, vertices: vertices as u32, chunks: packed, targets })
     }
 
     fn push_chunk(
         &mut self,
         primitive: &Primitive,
+        influences: Option<&Influences>,
         chunk: &Chunk,
         precision: Precision,
     ) -> Result<PackedChunk, DeformError> {
@@ -113,7 +118,9 @@ impl Streams {
         // Rows of any length are reached from the start of the stream.
         let extra = if chunk.class == InfluenceClass::Any { 0 } else { unit(self.extra.len())? };
         for vertex in chunk.first..chunk.first + chunk.count {
-            self.push_vertex(primitive, chunk, vertex as usize, precision)?;
+            let whole = [Influence { joint: 0, weight: 1.0 }];
+            let row = influences.map_or(&whole[..], |i| i.row(vertex as usize));
+            self.push_vertex(primitive, row, chunk, vertex as usize, precision)?;
         }
         let (class, first, count) = (chunk.class, chunk.first, chunk.count);
         Ok(PackedChunk { class, first, count, joint_list, joint_count: chunk.joints.len() as u32, extra })
@@ -122,6 +129,7 @@ impl Streams {
     fn push_vertex(
         &mut self,
         primitive: &Primitive,
+        row: &[Influence],
         chunk: &Chunk,
         vertex: usize,
         precision: Precision,
@@ -129,8 +137,6 @@ impl Streams {
         let position = primitive.positions()[vertex].to_array().map(f32::to_bits);
         let normal = primitive.normals().get(vertex).copied().unwrap_or(Vec3::ZERO);
         let tangent = primitive.tangents().get(vertex).copied().unwrap_or(Vec4::W);
-        let whole = [Influence { joint: 0, weight: 1.0 }];
-        let row = primitive.influences().map_or(&whole[..], |i| i.row(vertex));
         let (joints, length, weights) = if chunk.class == InfluenceClass::Any {
             (self.push_row(row)?, row.len() as u32, [0.0; 4])
         } else {
@@ -239,7 +245,8 @@ fn unit(len: usize) -> Result<u32, DeformError> {
 fn four(row: &[Influence], chunk: &Chunk) -> (u32, [f32; 4]) {
     let (mut joints, mut weights) = (0, [0.0; 4]);
     for (i, influence) in row.iter().take(4).enumerate() {
-        let place = chunk.joints.binary_search(&influence.joint).unwrap_or(0) as u32;
+        let place = chunk.joints.partition_point(|joint| *joint < influence.joint) as u32;
+        debug_assert_eq!(chunk.joints.get(place as usize), Some(&influence.joint), "chunks list every joint");
         joints |= place << (8 * i);
         weights[i] = influence.weight;
     }

@@ -62,7 +62,7 @@ pub(super) fn order(influences: Option<&Influences>, source: &[u32]) -> Vec<u32>
 }
 
 /// Cuts ordered vertices where the class changes or a limit is reached.
-pub(super) fn chunks(influences: Option<&Influences>, vertices: usize) -> Vec<Chunk> {
+pub(crate) fn chunks(influences: Option<&Influences>, vertices: usize) -> Vec<Chunk> {
     let mut chunks: Vec<Chunk> = Vec::new();
     for vertex in 0..vertices {
         let row = influences.map_or(&[][..], |i| i.row(vertex));
@@ -84,8 +84,9 @@ pub(super) fn chunks(influences: Option<&Influences>, vertices: usize) -> Vec<Ch
             }
         }
     }
-    if influences.is_none() {
-        chunks.iter_mut().for_each(|c| c.joints = vec![0]);
+    // A kernel that keeps joints in workgroup memory reads the first even for a weight of zero.
+    for chunk in chunks.iter_mut().filter(|c| c.class != InfluenceClass::Any && c.joints.is_empty()) {
+        chunk.joints.push(0);
     }
     chunks
 }

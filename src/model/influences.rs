@@ -116,11 +116,6 @@ impl Influences {
         &self.entries[self.starts[vertex] as usize..self.starts[vertex + 1] as usize]
     }
 
-    /// The joint of every influence.
-    pub fn joints(&self) -> impl Iterator<Item = u32> + '_ {
-        self.entries.iter().map(|i| i.joint)
-    }
-
     /// The largest number of influences of any vertex.
     #[must_use]
     pub fn max_per_vertex(&self) -> usize {

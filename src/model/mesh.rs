@@ -1,7 +1,7 @@
 use glam::{Affine3A, Mat4, Vec2, Vec3, Vec4};
 
 use super::{
-    Influences, MorphTarget,
+    Delta, Influences, MorphTarget,
     chunk::{self, Chunk},
     flat_normals,
     transform::is_affine,
@@ -147,6 +147,14 @@ pub enum MeshError {
         /// Which vertex.
         vertex: usize,
     },
+    /// A default weight is NaN or infinite.
+    #[error("default weight {target} is {weight}; weights must be finite")]
+    Weight {
+        /// Which target.
+        target: usize,
+        /// Its weight.
+        weight: f32,
+    },
     /// The bind matrix must be invertible.
     #[error("the bind matrix must be finite, affine and invertible")]
     BindMatrix,
@@ -173,6 +181,9 @@ impl Mesh {
     ) -> Result<Self, MeshError> {
         if !bind.is_finite() || !is_affine(bind) || bind.determinant() == 0.0 {
             return Err(MeshError::BindMatrix);
+        }
+        if let Some((target, &weight)) = weights.iter().enumerate().find(|(_, w)| !w.is_finite()) {
+            return Err(MeshError::Weight { target, weight });
         }
         let targets = primitives.first().map_or(0, |p| p.targets.len());
         for (index, primitive) in primitives.iter().enumerate() {
@@ -347,15 +358,37 @@ impl Primitive {
     fn apply(&mut self, bind: Mat4) {
         let normal_matrix = bind.inverse().transpose();
         let normal = |n: Vec3| normal_matrix.transform_vector3(n);
-        let unit = |n: Vec3| normal(n).try_normalize().unwrap_or(n);
-        self.positions.iter_mut().for_each(|p| *p = bind.transform_point3(*p));
-        self.normals.iter_mut().for_each(|n| *n = unit(*n));
-        for tangent in &mut self.tangents {
-            let turned = bind.transform_vector3(tangent.truncate());
-            *tangent = turned.try_normalize().unwrap_or(turned).extend(tangent.w);
-        }
+        let vector = |v: Vec3| bind.transform_vector3(v);
+        // Directions become units again; their deltas shrink or grow with them.
+        let length_of = |v: Vec3| if v.length() > 0.0 { v.length() } else { 1.0 };
+        let normals: Vec<f32> = self.normals.iter().map(|n| length_of(normal(*n))).collect();
+        let tangents: Vec<f32> = self.tangents.iter().map(|t| length_of(vector(t.truncate()))).collect();
+        let length = |list: &[f32], vertex: u32| list.get(vertex as usize).copied().unwrap_or(1.0);
         for target in &mut self.targets {
-            target.map(|d| bind.transform_vector3(d), normal);
+            target.map(|vertex, d| Delta {
+                position: vector(d.position),
+                normal: normal(d.normal) / length(&normals, vertex),
+                tangent: vector(d.tangent) / length(&tangents, vertex),
+            });
+        }
+        let mirrors = bind.determinant() < 0.0;
+        self.positions.iter_mut().for_each(|p| *p = bind.transform_point3(*p));
+        self.normals.iter_mut().zip(normals).for_each(|(n, length)| *n = normal(*n) / length);
+        for (tangent, length) in self.tangents.iter_mut().zip(tangents) {
+            let w = if mirrors { -tangent.w } else { tangent.w };
+            *tangent = (vector(tangent.truncate()) / length).extend(w);
+        }
+        if mirrors {
+            self.reverse_winding();
+        }
+    }
+
+    fn reverse_winding(&mut self) {
+        if self.topology == Topology::TriangleStrip {
+            flat_normals::list_triangles(&mut self.indices, &mut self.topology);
+        }
+        if self.topology == Topology::Triangles {
+            self.indices.chunks_exact_mut(3).for_each(|triangle| triangle.swap(1, 2));
         }
     }
 }
@@ -395,6 +428,27 @@ fn is_triangles(topology: Topology) -> bool {
     matches!(topology, Topology::Triangles | Topology::TriangleStrip)
 }
 
+fn check_finite(primitive: usize, desc: &PrimitiveDesc) -> Result<(), MeshError> {
+    let finite = |attribute, bad: Option<usize>| match bad {
+        Some(vertex) => Err(MeshError::NotFinite { primitive, attribute, vertex }),
+        None => Ok(()),
+    };
+    finite("POSITION", desc.positions.iter().position(|p| !p.is_finite()))?;
+    finite("NORMAL", desc.normals.iter().position(|n| !n.is_finite()))?;
+    finite("TANGENT", desc.tangents.iter().position(|t| !t.is_finite()))?;
+    for set in &desc.uv_sets {
+        finite("TEXCOORD", set.iter().position(|uv| !uv.is_finite()))?;
+    }
+    for set in &desc.colors {
+        finite("COLOR", set.iter().position(|c| !c.is_finite()))?;
+    }
+    for target in &desc.targets {
+        let bad = (0..target.vertices().len()).find(|&row| !target.delta(row).is_finite());
+        finite("a target's delta of", bad.map(|row| target.vertices()[row] as usize))?;
+    }
+    Ok(())
+}
+
 fn check(primitive: usize, desc: &PrimitiveDesc) -> Result<(), MeshError> {
     let vertices = desc.positions.len();
     let count = |attribute, found: usize| match found == 0 || found == vertices {
@@ -416,9 +470,7 @@ fn check(primitive: usize, desc: &PrimitiveDesc) -> Result<(), MeshError> {
             });
         }
     }
-    if let Some(vertex) = desc.positions.iter().position(|p| !p.is_finite()) {
-        return Err(MeshError::NotFinite { primitive, attribute: "POSITION", vertex });
-    }
+    check_finite(primitive, desc)?;
     for (target, morph) in desc.targets.iter().enumerate() {
         if let Some(&vertex) = morph.vertices().iter().find(|&&v| v as usize >= vertices) {
             return Err(MeshError::TargetVertex { primitive, target, vertex, vertices });

@@ -15,6 +15,7 @@ mod transform;
 
 use std::{ops::Range, sync::Arc};
 
+pub(crate) use chunk::chunks;
 pub use chunk::{CHUNK_JOINTS, CHUNK_VERTICES, Chunk, InfluenceClass};
 pub use clip::{Channel, Clip, ClipError, Interpolation, Track};
 pub use diagnostic::{Diagnostic, Severity};
@@ -120,6 +121,14 @@ pub enum ModelError {
         found: usize,
         /// Targets.
         expected: usize,
+    },
+    /// A weight that is no number.
+    #[error("{place} has morph weight {weight}; weights must be finite")]
+    Weight {
+        /// Who.
+        place: String,
+        /// The weight.
+        weight: f32,
     },
     /// Two parts at one node.
     #[error("node {node} carries two meshes")]
@@ -334,6 +343,9 @@ fn check_part(desc: &ModelDesc, index: usize, part: &Part, fits: &mut [usize]) -
     if part.weights.len() != mesh.weights().len() {
         let (found, expected) = (part.weights.len(), mesh.weights().len());
         return Err(ModelError::WeightCount { place: place(), found, expected });
+    }
+    if let Some(&weight) = part.weights.iter().find(|w| !w.is_finite()) {
+        return Err(ModelError::Weight { place: place(), weight });
     }
     let Some(skin) = part.skin else { return Ok(()) };
     in_range(place, "skin", skin, desc.skins.len())?;

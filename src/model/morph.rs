@@ -22,6 +22,14 @@ pub struct Delta {
     pub tangent: Vec3,
 }
 
+impl Delta {
+    /// Whether every number is finite.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        self.position.is_finite() && self.normal.is_finite() && self.tangent.is_finite()
+    }
+}
+
 impl MorphTarget {
     /// From dense attributes. Each is empty (absent) or one delta per vertex; vertices whose deltas
     /// are all zero are not stored.
@@ -104,8 +112,13 @@ impl MorphTarget {
         Self::from_rows(!self.normals.is_empty(), !self.tangents.is_empty(), rows)
     }
 
-    pub(crate) fn map(&mut self, position: impl Fn(Vec3) -> Vec3, normal: impl Fn(Vec3) -> Vec3) {
-        self.positions.iter_mut().chain(&mut self.tangents).for_each(|p| *p = position(*p));
-        self.normals.iter_mut().for_each(|n| *n = normal(*n));
+    /// Changes every row; gets the vertex it moves.
+    pub(crate) fn map(&mut self, change: impl Fn(u32, Delta) -> Delta) {
+        for row in 0..self.vertices.len() {
+            let new = change(self.vertices[row], self.delta(row));
+            self.positions[row] = new.position;
+            self.normals.get_mut(row).into_iter().for_each(|n| *n = new.normal);
+            self.tangents.get_mut(row).into_iter().for_each(|t| *t = new.tangent);
+        }
     }
 }

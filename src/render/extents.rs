@@ -40,7 +40,6 @@ fn add_pose(
     instance: crate::InstanceId,
     bounds: &mut Bounds,
 ) -> Result<(), DeformError> {
-    deformer.animator_mut().evaluate();
     deformer.run()?;
     let transform = deformer.animator().transform(instance)?;
     for primitive in deformer.bake(instance)? {

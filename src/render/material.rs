@@ -89,12 +89,12 @@ pub(crate) fn bind_groups(
     keys: &[SurfaceKey],
 ) -> Result<Vec<wgpu::BindGroup>, RenderError> {
     let size = size_of::<Surface>();
-    let stride = size.next_multiple_of(device.limits().min_uniform_buffer_offset_alignment as usize);
+    let stride = size.next_multiple_of(device.limits().min_storage_buffer_offset_alignment as usize);
     let mut bytes = vec![0u8; stride * keys.len()];
     for (slot, &key) in bytes.chunks_exact_mut(stride).zip(keys) {
         slot[..size].copy_from_slice(bytemuck::bytes_of(&surface(model, key)));
     }
-    let buffer = upload(device, queue, "materials", &bytes, wgpu::BufferUsages::UNIFORM)?;
+    let buffer = upload(device, queue, "materials", &bytes, wgpu::BufferUsages::STORAGE)?;
     let default = Material::default();
     let group = |(index, key): (usize, &SurfaceKey)| {
         let material = key.material.and_then(|m| model.materials().get(m as usize)).unwrap_or(&default);

@@ -104,8 +104,9 @@ fn placed_members(decl: &Declarations, order: &[u32], edges: &Edges, lives: &[Op
     }
     for (storage, life) in decl.storages.iter().zip(lives) {
         let members = storage.members.start as usize..storage.members.end as usize;
+        // A kept writer of a pack that nobody reads needs something to bind: the first member.
         if life.is_some() && !placed[members.clone()].contains(&true) {
-            placed[members].fill(true);
+            placed[members].iter_mut().take(1).for_each(|first| *first = true);
         }
     }
     placed

@@ -25,6 +25,15 @@ pub enum RunError {
         /// What kind of key it resolved.
         kind: &'static str,
     },
+    /// A host pass could not do its work ([`Host::fail`](crate::Host::fail)). The whole frame was recorded;
+    /// do not submit it.
+    #[error("host pass `{pass}` failed: {reason}")]
+    HostFailed {
+        /// The pass.
+        pass: Label,
+        /// What it said.
+        reason: String,
+    },
     /// The device gave no mapped memory to upload from, as after it was lost.
     #[error("no mapped memory for {bytes} bytes of uploads; the device is lost or out of memory")]
     NoUploadMemory {
@@ -51,6 +60,7 @@ impl RunError {
             Self::Undeclared { .. } => "R004",
             Self::NoUploadMemory { .. } => "R005",
             Self::DoubleBooked { .. } => "R006",
+            Self::HostFailed { .. } => "R007",
         }
     }
 }

@@ -85,10 +85,14 @@ impl Recording<'_> {
         let used = &mut self.prepared.upload_used[..blocks];
         used.fill(0);
         let bytes = self.staging.as_mut().map_or_else(Default::default, Staging::bytes);
-        let mut host = Host { plan: self.plan, pass, bytes, used, undeclared: false };
+        let mut host = Host { plan: self.plan, pass, bytes, used, undeclared: false, failure: None };
         record.record(&mut host, frame);
-        if host.undeclared {
+        let (undeclared, failure) = (host.undeclared, host.failure.take());
+        if undeclared {
             self.undeclared(pass, "upload");
+        }
+        if let Some(reason) = failure {
+            self.mistake.get_or_insert_with(|| RunError::HostFailed { pass: pass.label.clone(), reason });
         }
         let mut copied = 0;
         for (at, &UploadBlock { value, offset, .. }) in pass.uploads.iter().enumerate() {

@@ -14,6 +14,7 @@ pub struct Host<'a> {
     /// By block of this pass: the bytes to copy.
     pub(crate) used: &'a mut [u64],
     pub(crate) undeclared: bool,
+    pub(crate) failure: Option<String>,
 }
 
 impl Host<'_> {
@@ -58,6 +59,12 @@ impl Host<'_> {
         if let Some((at, block)) = self.find(access) {
             self.used[at] = bytes.min(block.size).next_multiple_of(4).min(block.size);
         }
+    }
+
+    /// Says that the pass could not do its work: the run ends with
+    /// [`RunError::HostFailed`](crate::RunError::HostFailed). Of several failures the first is kept.
+    pub fn fail(&mut self, reason: impl std::fmt::Display) {
+        self.failure.get_or_insert_with(|| reason.to_string());
     }
 
     /// Whether the plan gives `buffer` memory; see [`Plan::is_live`].

@@ -85,6 +85,18 @@ impl Runtime {
         encoder: &mut wgpu::CommandEncoder,
         frame: &mut F,
     ) -> Result<(), RunError> {
+        let recorded = self.record(graph, plan, encoder, frame);
+        self.targets.release(plan.graph);
+        recorded
+    }
+
+    fn record<F>(
+        &mut self,
+        graph: &mut Graph<F>,
+        plan: &Plan,
+        encoder: &mut wgpu::CommandEncoder,
+        frame: &mut F,
+    ) -> Result<(), RunError> {
         self.check(&graph.decl, plan)?;
         let number = self.frame;
         let span = tracing::debug_span!(
@@ -127,7 +139,6 @@ impl Runtime {
         if let (Some(timer), Some(readback)) = (&mut self.timer, readback) {
             timer.end(readback, encoder);
         }
-        self.targets.release(plan.graph);
         mistake.map_or(Ok(()), Err)
     }
 

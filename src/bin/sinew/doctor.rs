@@ -11,37 +11,37 @@ use crate::{
 pub(crate) struct Args {}
 
 pub(crate) fn run(_: &Args, ui: &Ui) -> Result<(), Failure> {
-    ui.result(format_args!("sinew {} on {}", env!("CARGO_PKG_VERSION"), system()));
+    ui.result(format_args!("sinew {} on {}", env!("CARGO_PKG_VERSION"), system()))?;
     let found = adapters();
     let mut usable = 0;
     for adapter in &found {
         let problems = problems(adapter);
         usable += usize::from(problems.is_empty());
-        report(ui, adapter, &problems);
+        report(ui, adapter, &problems)?;
     }
     if usable > 0 {
-        ui.result(format_args!("ok: {usable} of {} adapters can be used", found.len()));
+        ui.result(format_args!("ok: {usable} of {} adapters can be used", found.len()))?;
         return Ok(());
     }
     let what = if found.is_empty() { "no graphics adapter answers" } else { "no adapter can be used" };
     Err(Failure::new(what).help(hint()))
 }
 
-fn report(ui: &Ui, adapter: &wgpu::Adapter, problems: &[String]) {
+fn report(ui: &Ui, adapter: &wgpu::Adapter, problems: &[String]) -> Result<(), Failure> {
     let (info, limits) = (adapter.get_info(), adapter.limits());
     let driver = [info.driver.as_str(), info.driver_info.as_str()].join(" ");
-    ui.result(format_args!("{}", AdapterName(info)));
-    ui.result(format_args!("  driver          {}", driver.trim()));
+    ui.result(format_args!("{}", AdapterName(info)))?;
+    ui.result(format_args!("  driver          {}", driver.trim()))?;
     let timestamps = adapter.features().contains(wgpu::Features::TIMESTAMP_QUERY);
     ui.result(format_args!(
         "  GPU times       {}",
         if timestamps { "yes" } else { "no, traces show the CPU only" }
-    ));
+    ))?;
     let mib = |bytes: u64| format!("{} MiB", bytes >> 20);
-    ui.result(format_args!("  buffer          {}", mib(limits.max_buffer_size)));
-    ui.result(format_args!("  storage binding {}", mib(limits.max_storage_buffer_binding_size)));
-    ui.result(format_args!("  offsets at      {} bytes", limits.min_storage_buffer_offset_alignment));
-    ui.result(format_args!("  texture         {} along a side", limits.max_texture_dimension_2d));
+    ui.result(format_args!("  buffer          {}", mib(limits.max_buffer_size)))?;
+    ui.result(format_args!("  storage binding {}", mib(limits.max_storage_buffer_binding_size)))?;
+    ui.result(format_args!("  offsets at      {} bytes", limits.min_storage_buffer_offset_alignment))?;
+    ui.result(format_args!("  texture         {} along a side", limits.max_texture_dimension_2d))?;
     match problems {
         [] => ui.result("  usable          yes"),
         _ => ui.result(format_args!("  usable          no: {}", problems.join("; "))),

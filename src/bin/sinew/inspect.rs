@@ -8,16 +8,10 @@ use sinew::{
     model::{Clip, Interpolation, Mesh, Primitive, Skin, Topology},
 };
 
-/// Prints the report of one file.
-#[expect(clippy::print_stdout, reason = "the report is this command's output")]
-pub(crate) fn run(path: &Path, as_json: bool) -> Result<(), Box<dyn Error>> {
+/// The report of one file.
+pub(crate) fn run(path: &Path, as_json: bool) -> Result<String, Box<dyn Error>> {
     let model = Model::load(path)?;
-    if as_json {
-        println!("{:#}", report(path, &model));
-    } else {
-        print!("{}", text(path, &model));
-    }
-    Ok(())
+    Ok(if as_json { format!("{:#}", report(path, &model)) } else { text(path, &model).trim_end().into() })
 }
 
 /// The report as data; the text below says the same.

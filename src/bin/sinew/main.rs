@@ -55,7 +55,8 @@ fn main() -> ExitCode {
     let ui = Ui::new(cli.quiet);
     let result = match &cli.command {
         Command::Inspect { file, json } => {
-            inspect::run(file, *json).map_err(|error| load::explain(file, error.as_ref()))
+            let report = inspect::run(file, *json).map_err(|error| load::explain(file, error.as_ref()));
+            report.and_then(|report| ui.result(report))
         }
         Command::Render(args) => render::run(args, &ui),
         Command::Bake(args) => bake::run(args, &ui),

@@ -52,6 +52,11 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
         return Err(Failure::usage("--frames draws several pictures, but a .png holds one")
             .help("write to a folder, a .gif or an .apng"));
     }
+    if args.trace.as_ref() == Some(&args.output) {
+        return Err(
+            Failure::usage("--trace and --output name the same file").help("give the trace another name")
+        );
+    }
     let trace = args.trace.as_deref().map(Trace::start).transpose()?;
     let model = load(&args.file, ui)?;
     let clip = clip::choose(&model, args.clip.as_deref(), &args.file)?;

@@ -1,6 +1,7 @@
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the program's only way to speak")]
-
-use std::fmt;
+use std::{
+    fmt,
+    io::{self, ErrorKind, Write},
+};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -22,20 +23,25 @@ impl Ui {
         Self { quiet: true }
     }
 
-    /// What was asked for.
-    pub(crate) fn result(self, line: impl fmt::Display) {
-        println!("{line}");
+    /// What was asked for. Ends the program quietly when nobody reads any more.
+    pub(crate) fn result(self, line: impl fmt::Display) -> Result<(), Failure> {
+        let mut out = io::stdout().lock();
+        match writeln!(out, "{line}").and_then(|()| out.flush()) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
+            Err(error) => Err(Failure::new(format_args!("cannot write the result: {error}"))),
+            Ok(()) => Ok(()),
+        }
     }
 
     /// What is good to know; not said when quiet.
     pub(crate) fn note(self, line: impl fmt::Display) {
         if !self.quiet {
-            eprintln!("{line}");
+            say(line);
         }
     }
 
     pub(crate) fn fail(self, failure: &Failure) {
-        eprintln!("{failure}");
+        say(failure);
     }
 
     /// A bar on stderr, hidden when quiet or when stderr is no terminal.
@@ -47,4 +53,9 @@ impl Ui {
         let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
         ProgressBar::new(length as u64).with_style(style).with_message(what)
     }
+}
+
+/// To stderr; where even that is closed, to nobody.
+fn say(line: impl fmt::Display) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
 }

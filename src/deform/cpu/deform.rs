@@ -66,7 +66,7 @@ fn workgroup(
             vertex = morph_vertex(streams, frame, precision, vertex, item.morph, at);
         }
         let skinned = skin_vertex(group.blend(at, i), vertex);
-        store_a(out_a, item.out_a + i, &skinned);
+        store_a(out_a, item.out_a, i, &skinned);
         store_b(out_b, precision, item.out_b, i, &skinned);
     }
 }

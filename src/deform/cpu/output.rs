@@ -7,10 +7,13 @@ use crate::deform::{
     source::Precision,
 };
 
-pub(super) fn store_a(out_a: &mut [[u32; 4]], at: u32, skinned: &Skinned) {
+pub(super) fn store_a(out_a: &mut [[u32; 4]], start: u32, i: u32, skinned: &Skinned) {
+    if start == NO_OUTPUT {
+        return;
+    }
     let v = skinned.vertex;
     let [x, y, z] = v.position.to_array().map(f32::to_bits);
-    out_a[at as usize] = [x, y, z, oct_encode(v.normal)];
+    out_a[(start + i) as usize] = [x, y, z, oct_encode(v.normal)];
 }
 
 pub(super) fn store_b(out_b: &mut [u32], precision: Precision, start: u32, i: u32, skinned: &Skinned) {

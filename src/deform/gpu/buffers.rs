@@ -1,7 +1,8 @@
-use crate::deform::{DeformError, source::Streams};
+use crate::deform::{DeformError, cast::Taken, source::Streams};
 
 /// Names of the four source buffers, in the order of their bindings.
-pub(crate) const SOURCES: [&str; 4] = ["source A", "source B", "extra influences", "tables"];
+pub(crate) const SOURCES: [&str; 4] =
+    ["source vertices A", "source vertices B", "extra influences", "tables"];
 
 /// The static source streams on the device: one buffer each, grown by size classes.
 #[derive(Debug)]
@@ -38,9 +39,7 @@ impl SourceBuffers {
         streams: &Streams,
     ) -> Result<(), DeformError> {
         let sizes = streams.bytes().map(|bytes| bytes.len() as u64);
-        for (label, &size) in SOURCES.iter().zip(&sizes) {
-            check(device, label, size)?;
-        }
+        check_sizes(device, sizes)?;
         let limit = device.limits().max_storage_buffer_binding_size.min(device.limits().max_buffer_size);
         for (i, label) in SOURCES.iter().enumerate() {
             let size = size_class(sizes[i]).min(limit);
@@ -57,22 +56,36 @@ impl SourceBuffers {
     }
 }
 
+/// Whether source streams of this size fit the device.
+pub(crate) fn check_sources(device: &wgpu::Device, taken: Taken) -> Result<(), DeformError> {
+    let [vertices, extra, tables] = [taken.vertices, taken.extra, taken.tables].map(u64::from);
+    check_sizes(device, [vertices * 16, vertices * 16, extra * 16, tables * 4])
+}
+
+fn check_sizes(device: &wgpu::Device, sizes: [u64; 4]) -> Result<(), DeformError> {
+    SOURCES.iter().zip(sizes).try_for_each(|(label, size)| check(device, label, size))
+}
+
 /// Refuses what a storage binding cannot reach, naming the limit.
 pub(crate) fn check(device: &wgpu::Device, what: &'static str, bytes: u64) -> Result<(), DeformError> {
-    let limits = device.limits();
-    for (limit, name) in [
-        (limits.max_storage_buffer_binding_size, "max_storage_buffer_binding_size"),
-        (limits.max_buffer_size, "max_buffer_size"),
-    ] {
-        if bytes > limit {
-            return Err(DeformError::OverLimit { what, bytes, limit, name });
-        }
+    let limit = device.limits().max_storage_buffer_binding_size;
+    if bytes > limit {
+        return Err(DeformError::OverLimit { what, bytes, limit, name: "max_storage_buffer_binding_size" });
+    }
+    check_buffer(device, what, bytes)
+}
+
+/// Refuses what one buffer cannot hold, naming the limit.
+pub(crate) fn check_buffer(device: &wgpu::Device, what: &'static str, bytes: u64) -> Result<(), DeformError> {
+    let limit = device.limits().max_buffer_size;
+    if bytes > limit {
+        return Err(DeformError::OverLimit { what, bytes, limit, name: "max_buffer_size" });
     }
     Ok(())
 }
 
 /// The next eighth of a power of two, so that small growth keeps buffers and plans.
-pub(crate) fn size_class(bytes: u64) -> u64 {
+fn size_class(bytes: u64) -> u64 {
     let step = (bytes.max(2048).next_power_of_two() / 16).max(256);
     bytes.max(256).next_multiple_of(step)
 }

@@ -83,8 +83,10 @@ struct Animate {
 ///
 /// Hidden instances ([`Animator::set_visible`](crate::Animator::set_visible)) and despawned ones are
 /// skipped frame by frame under the same plan. Instances spawned later, and models added or removed, need
-/// a new declaration; until then a frame whose source buffers were replaced deforms nothing and says so
-/// in a `tracing` event.
+/// a new declaration; until then a frame whose source buffers were replaced deforms nothing, and its run
+/// ends with [`RunError::HostFailed`](sinew_graph::RunError::HostFailed).
+///
+/// Evaluation is part of the plan: where no pass reads a part, nothing is evaluated either.
 pub fn declare<F: 'static>(
     graph: &mut Graph<F>,
     deformer: &Deformer,
@@ -95,7 +97,8 @@ pub fn declare<F: 'static>(
     let Declared { parts, of_instance, jobs, sizes_a, sizes_b } = declared;
     let rows = palette_rows(&deformer.cast, &jobs)?;
     let block_bytes = FrameBlock::capacity(&deformer.cast, &jobs)? as u64 * 16;
-    let palette = graph.transient("palettes", (rows * size_of::<JointMatrix>()) as u64);
+    // Never less than one element: nothing may be bound that is smaller.
+    let palette = graph.transient("palettes", (rows.max(1) * size_of::<JointMatrix>()) as u64);
     let block = graph.transient("work items", block_bytes);
     let pack_a = graph.pack("positions", sizes_a);
     let pack_b = graph.pack("tangents", sizes_b);
@@ -123,8 +126,8 @@ pub fn declare<F: 'static>(
             let deformer = get(frame);
             deformer.animator_mut().evaluate();
             if let Err(error) = animate.fill(deformer, host) {
-                tracing::error!(%error, "nothing is deformed this frame");
                 animate.fill_empty(host);
+                host.fail(error);
             }
         }
     });
@@ -193,7 +196,7 @@ impl<'d> Declared<'d> {
             for part in &source.parts {
                 let name =
                     &source.model.skeleton().names()[source.model.parts()[part.part as usize].node as usize];
-                let vertices = u64::from(part.vertices);
+                let vertices = u64::from(part.vertices.max(1));
                 sizes_a.push((format!("{name} positions"), vertices * BYTES_A));
                 sizes_b
                     .push((format!("{name} tangents"), vertices * u64::from(source.precision.words_b()) * 4));
@@ -213,8 +216,8 @@ impl Animate {
         let cast = &deformer.cast;
         self.jobs.retain(|job| cast.animator.visible(job.instance).is_ok());
         for (output, (a, b)) in self.outputs.iter_mut().zip(&self.members) {
-            output.a = host.offset_in_pack(*a).map_or(NO_OUTPUT, |bytes| (bytes / BYTES_A) as u32);
-            output.b = host.offset_in_pack(*b).map_or(NO_OUTPUT, |bytes| (bytes / 4) as u32);
+            output.a = place(host.offset_in_pack(*a), BYTES_A)?;
+            output.b = place(host.offset_in_pack(*b), 4)?;
         }
         self.frame.build(cast, &self.jobs, &self.outputs)?;
         let rows = palette_rows(cast, &self.jobs)?;
@@ -240,4 +243,10 @@ impl Animate {
         let counts = self.counts.iter().zip(self.frame.counts());
         counts.for_each(|(shared, count)| shared.store(*count, Ordering::Relaxed));
     }
+}
+
+/// A member's offset in units of the kernel.
+fn place(offset: Option<u64>, unit: u64) -> Result<u32, DeformError> {
+    let Some(offset) = offset else { return Ok(NO_OUTPUT) };
+    u32::try_from(offset / unit).map_err(|_| DeformError::StreamTooLong { units: (offset / unit) as usize })
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use sinew_graph::UploadRing;
 
 use super::{
-    buffers::{SourceBuffers, check, create, size_class},
+    buffers::{SourceBuffers, check, check_buffer, check_sources, create},
     kernels::Kernels,
     read_back::ReadBack,
 };
@@ -80,13 +80,11 @@ impl Deformer {
         model: &Model,
         precision: Precision,
     ) -> Result<ModelId, DeformError> {
-        let (id, streams) = self.cast.add_model(model, precision)?;
-        let done = if self.sources.append(queue, &streams) { Ok(()) } else { self.replace_sources(queue) };
-        if let Err(error) = done {
-            // The model does not fit; what was there before still does.
-            self.cast.remove_model(id)?;
+        let prepared = self.cast.prepare(model, precision)?;
+        check_sources(&self.device, prepared.taken)?;
+        let (id, streams) = self.cast.insert(prepared)?;
+        if !self.sources.append(queue, &streams) {
             self.replace_sources(queue)?;
-            return Err(error);
         }
         self.warm_up(id)?;
         Ok(id)
@@ -101,12 +99,12 @@ impl Deformer {
 
     /// Adds an instance: rest pose, no clip, at the origin.
     pub fn spawn(&mut self, model: ModelId) -> Result<InstanceId, DeformError> {
-        self.cast.spawn(model)
+        Ok(self.cast.animator.spawn(model)?)
     }
 
     /// Removes an instance.
     pub fn despawn(&mut self, id: InstanceId) -> Result<(), DeformError> {
-        self.cast.despawn(id)
+        Ok(self.cast.animator.despawn(id)?)
     }
 
     /// Plays a clip, by index or name: from its start, looping, speed 1.
@@ -149,6 +147,8 @@ impl Deformer {
 
     /// Where a shown part's deformed vertices lie in [`Deformer::buffers`] after a record.
     pub fn vertices(&self, instance: InstanceId, part: usize) -> Result<DeformedRange, DeformError> {
+        let recorded = self.own.as_ref().filter(|own| own.revision == self.cast.revision());
+        recorded.ok_or(DeformError::NotRecorded)?;
         self.layout.find(&self.cast, instance, part)
     }
 
@@ -163,7 +163,7 @@ impl Deformer {
     /// same or a later submit. The result is there once the caller's device was polled after the submit.
     pub fn read_back(&self, encoder: &mut wgpu::CommandEncoder) -> Result<ReadBack, DeformError> {
         let own = self.own.as_ref().ok_or(DeformError::NotRecorded)?;
-        Ok(ReadBack::record(&self.device, encoder, [&own.out_a, &own.out_b]))
+        Ok(ReadBack::record(&self.device, encoder, [&own.out_a, &own.out_b], own.revision))
     }
 
     pub(super) fn cast_and_layout(&self) -> (&Cast, &OutputLayout) {
@@ -171,14 +171,18 @@ impl Deformer {
     }
 
     /// Moves to a new device, after the old one was lost: everything on the GPU is built again from the
-    /// models. Handles, players and poses stay as they are; graphs must be declared again.
+    /// models. Handles, players and poses stay as they are; graphs must be declared again. Fails, and stays
+    /// on the old device, where the new one's limits are too low.
     pub fn rebuild(&mut self, device: &wgpu::Device, queue: &wgpu::Queue) -> Result<(), DeformError> {
+        let streams = self.cast.repack()?;
+        check_sources(device, self.cast.taken())?;
         self.device = device.clone();
         self.kernels = Arc::new(Kernels::new(device));
         self.sources = SourceBuffers::new(device);
         self.ring = UploadRing::new(device);
         self.own = None;
-        self.replace_sources(queue)?;
+        self.generation += 1;
+        self.sources.replace(&self.device, queue, &streams)?;
         let models: Vec<_> = self.cast.animator.models().collect();
         models.into_iter().try_for_each(|id| self.warm_up(id))
     }
@@ -224,7 +228,8 @@ impl Deformer {
         check(device, "work items and morph records", frame_bytes)?;
         check(device, "deformed positions and normals", bytes_a)?;
         check(device, "deformed tangents", bytes_b)?;
-        let upload = size_class(frame_offset + frame_bytes);
+        let upload = frame_offset + frame_bytes;
+        check_buffer(device, "palettes, work items and morph records together", upload)?;
         let upload = create(device, "deform upload", upload, wgpu::BufferUsages::COPY_DST);
         let vertex = wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_SRC;
         let out_a = create(device, "deformed A", bytes_a, vertex);
@@ -263,7 +268,7 @@ impl Deformer {
         self.frame.build(&self.cast, &self.layout.jobs, &self.layout.outputs)?;
         let frame: &[u8] = bytemuck::cast_slice(self.frame.words());
         let frame_at = own.frame_offset as usize;
-        let mut staging = self.ring.take(own.frame_offset + frame.len() as u64).ok_or(DeformError::Upload)?;
+        let mut staging = self.ring.take(own.frame_offset + frame.len() as u64).ok_or(DeformError::Map)?;
         let mut bytes = staging.bytes();
         write_palettes(&self.cast, &self.layout.jobs, bytes.slice(..frame_at))?;
         bytes.slice(frame_at..frame_at + frame.len()).copy_from_slice(frame);

@@ -50,7 +50,7 @@ impl Kernels {
                 module: &module,
                 entry_point: shader.entry_points.first().map(|e| e.name),
                 compilation_options: wgpu::PipelineCompilationOptions {
-                    // Workgroup memory is written before it is read.
+                    // Every chunk lists the joints that its vertices read, and at least one.
                     zero_initialize_workgroup_memory: false,
                     ..Default::default()
                 },
