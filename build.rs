@@ -67,7 +67,7 @@ fn deform_layouts(variant: &Variant) -> Vec<(&'static str, RustLayout)> {
 }
 
 fn lit_layouts() -> Vec<(&'static str, RustLayout)> {
-    use raster::{Instance, Surface, View};
+    use raster::{Instance, Surface, UvRows, View};
     let surface = rust_layout!(
         Surface,
         base_color,
@@ -80,11 +80,14 @@ fn lit_layouts() -> Vec<(&'static str, RustLayout)> {
         lit,
         maps,
         uv_sets,
+        pad,
+        uv,
     );
     vec![
         ("View", rust_layout!(View, view_projection, eye, light, light_color, sky, ground)),
         ("Instance", rust_layout!(Instance, x, y, z, normal_x, normal_y, normal_z, orientation)),
         ("Surface", surface),
+        ("UvRows", rust_layout!(UvRows, u, v)),
     ]
 }
 

@@ -1,13 +1,13 @@
 //! What models, meshes and skins refuse, and how vertices are arranged.
 #![expect(clippy::unwrap_used, reason = "a test whose input cannot be built has failed")]
 
-use glam::{Affine3A, Mat4, Quat, Vec3, Vec4};
+use glam::{Affine3A, Mat4, Quat, Vec2, Vec3, Vec4};
 use sinew::{
     Model,
     model::{
         CHUNK_JOINTS, CHUNK_VERTICES, Channel, Clip, ClipError, Influence, InfluenceClass, InfluenceError,
         Influences, Interpolation, Mesh, MeshError, ModelDesc, ModelError, MorphTarget, Node, Part,
-        PrimitiveDesc, Skeleton, SkeletonError, Skin, SkinError, Topology, Track, Transform,
+        PrimitiveDesc, Skeleton, SkeletonError, Skin, SkinError, Topology, Track, Transform, UvTransform,
         normalize_weights,
     },
 };
@@ -391,4 +391,19 @@ fn a_small_mirroring_bind_matrix_keeps_deltas_in_proportion_and_turns_the_windin
     close(delta.tangent, Vec3::Y);
     close(delta.position, Vec3::new(-0.01, 0.0, 0.0));
     assert_eq!(primitive.indices(), [0, 2, 1]);
+}
+
+#[test]
+fn a_uv_transform_scales_then_turns_then_moves() {
+    let quarter = UvTransform {
+        offset: Vec2::new(0.5, 0.25),
+        rotation: std::f32::consts::FRAC_PI_2,
+        scale: Vec2::new(2.0, 3.0),
+    };
+    let [u, v] = quarter.rows();
+    let at = |x: f32, y: f32| Vec2::new(u[0] * x + u[1] * y + u[2], v[0] * x + v[1] * y + v[2]);
+    // v points down in an image, so a counter-clockwise quarter takes u to -v.
+    assert!(at(1.0, 0.0).distance(Vec2::new(0.5, 0.25 - 2.0)) < 1e-6, "{}", at(1.0, 0.0));
+    assert!(at(0.0, 1.0).distance(Vec2::new(0.5 + 3.0, 0.25)) < 1e-6, "{}", at(0.0, 1.0));
+    assert_eq!(UvTransform::default().rows(), [[1.0, 0.0, 0.0], [-0.0, 1.0, 0.0]]);
 }

@@ -288,11 +288,7 @@ fn a_normal_map_tilts_the_light_towards_its_tangent() {
     // A normal of (0.6, 0, 0.8): 0.6 along the tangent.
     let mut desc = desc(
         vec![PrimitiveDesc { tangents: vec![Vec4::new(1.0, 0.0, 0.0, 1.0); 4], ..square(Vec3::ZERO, false) }],
-        vec![Material {
-            metallic: 0.0,
-            normal_texture: Some(TextureRef { texture: 0, uv_set: 0 }),
-            ..Material::default()
-        }],
+        vec![Material { metallic: 0.0, normal_texture: Some(TextureRef::new(0)), ..Material::default() }],
     );
     (desc.textures, desc.images) = textured(&[204, 128, 230]);
     let model = Model::new(desc).unwrap();
@@ -314,7 +310,7 @@ fn textured(rgb: &[u8; 3]) -> (Vec<Texture>, Vec<Image>) {
 }
 
 fn with_texture(bytes: Option<Vec<u8>>) -> Model {
-    let base_color_texture = Some(TextureRef { texture: 0, uv_set: 0 });
+    let base_color_texture = Some(TextureRef::new(0));
     let material = Material { base_color_texture, ..unlit(1.0, 1.0, 1.0, 1.0) };
     let mut desc = desc(vec![square(Vec3::ZERO, false)], vec![material]);
     (desc.textures, desc.images) = textured(&[200, 100, 50]);

@@ -22,6 +22,11 @@ struct Instance {
     orientation: f32,
 }
 
+struct UvRows {
+    u: vec4<f32>,
+    v: vec4<f32>,
+}
+
 struct Surface {
     base_color: vec4<f32>,
     emissive: vec3<f32>,
@@ -33,6 +38,9 @@ struct Surface {
     lit: u32,
     maps: u32,
     uv_sets: u32,
+    pad: u32,
+    // Of each map: two rows of a matrix for (u, v, 1).
+    uv: array<UvRows, 5>,
 }
 
 // Bits of `maps` and `uv_sets`, in the order of the bindings.
@@ -94,13 +102,15 @@ fn unit(v: vec3<f32>) -> vec3<f32> {
     return select(vec3<f32>(0.0, 0.0, 1.0), v * inverseSqrt(select(1.0, square, usable)), usable);
 }
 
-// All flags below come from a uniform, so control flow stays uniform where textures are sampled.
+// All flags below are the same for a whole draw, so control flow stays uniform where textures are sampled.
 fn has(map: u32) -> bool {
     return (surface.maps & map) != 0u;
 }
 
 fn uv_of(in: Varying, map: u32) -> vec2<f32> {
-    return select(in.uv.xy, in.uv.zw, (surface.uv_sets & map) != 0u);
+    let uv = vec3<f32>(select(in.uv.xy, in.uv.zw, (surface.uv_sets & map) != 0u), 1.0);
+    let rows = surface.uv[firstTrailingBit(map)];
+    return vec2<f32>(dot(rows.u.xyz, uv), dot(rows.v.xyz, uv));
 }
 
 fn base_color(in: Varying) -> vec4<f32> {

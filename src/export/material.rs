@@ -3,7 +3,29 @@
 use serde_json::{Value, json};
 
 use super::{named, writer::Writer};
-use crate::model::{AlphaMode, Material, Model, Sampler, TextureRef, Wrap};
+use crate::model::{AlphaMode, Material, Model, Sampler, TextureRef, UvTransform, Wrap};
+
+/// Names of the extensions that the materials need.
+pub(super) fn extensions(model: &Model) -> Vec<Value> {
+    let moved = |m: &Material| {
+        let slots = [
+            m.base_color_texture,
+            m.metallic_roughness_texture,
+            m.normal_texture,
+            m.occlusion_texture,
+            m.emissive_texture,
+        ];
+        slots.into_iter().flatten().any(|slot| slot.transform != UvTransform::default())
+    };
+    let mut names = Vec::new();
+    if model.materials().iter().any(|m| m.unlit) {
+        names.push("KHR_materials_unlit".into());
+    }
+    if model.materials().iter().any(moved) {
+        names.push("KHR_texture_transform".into());
+    }
+    names
+}
 
 pub(super) fn materials(model: &Model) -> Vec<Value> {
     model.materials().iter().map(material).collect()
@@ -11,7 +33,16 @@ pub(super) fn materials(model: &Model) -> Vec<Value> {
 
 fn material(material: &Material) -> Value {
     let mut object = named(&material.name);
-    let info = |slot: TextureRef| json!({ "index": slot.texture, "texCoord": slot.uv_set });
+    let info = |slot: TextureRef| {
+        let mut info = json!({ "index": slot.texture, "texCoord": slot.uv_set });
+        if slot.transform != UvTransform::default() {
+            let UvTransform { offset, rotation, scale } = slot.transform;
+            info["extensions"] = json!({ "KHR_texture_transform": {
+                "offset": offset.to_array(), "rotation": rotation, "scale": scale.to_array(),
+            } });
+        }
+        info
+    };
     let mut pbr = json!({
         "baseColorFactor": material.base_color.to_array(),
         "metallicFactor": material.metallic,

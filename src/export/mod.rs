@@ -62,9 +62,7 @@ impl Model {
         put("textures", material::textures(self));
         put("samplers", material::samplers(self));
         put("images", material::images(self, &mut writer));
-        if self.materials().iter().any(|m| m.unlit) {
-            put("extensionsUsed", vec!["KHR_materials_unlit".into()]);
-        }
+        put("extensionsUsed", material::extensions(self));
         let (bin, views, accessors) = writer.finish();
         put("bufferViews", views);
         put("accessors", accessors);

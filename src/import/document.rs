@@ -8,6 +8,7 @@ use super::{
     ImportError,
     meshopt::{self, Compressed},
     prune::{self, Object},
+    uv_transform::{self, UvChange},
 };
 use crate::model::Scene;
 
@@ -30,6 +31,8 @@ pub(super) struct Document {
     pub(super) materials: Vec<json::Material>,
     /// Which materials have KHR_materials_unlit.
     pub(super) unlit: Vec<bool>,
+    /// KHR_texture_transform of the five textures of every material.
+    pub(super) uv: Vec<[UvChange; 5]>,
     pub(super) textures: Vec<json::Texture>,
     pub(super) samplers: Vec<json::texture::Sampler>,
     pub(super) images: Vec<json::Image>,
@@ -66,8 +69,9 @@ impl Document {
             target_names.push(names_of_targets(extras));
             Ok(())
         })?;
-        let mut unlit = Vec::new();
-        let materials = list(&mut root, "materials", |_, _, extensions, _| {
+        let (mut unlit, mut uv) = (Vec::new(), Vec::new());
+        let materials = list(&mut root, "materials", |place, object, extensions, _| {
+            uv.push(uv_transform::of_material(place, object)?);
             unlit.push(extension(extensions, "KHR_materials_unlit").is_some());
             Ok(())
         })?;
@@ -92,6 +96,7 @@ impl Document {
             animations: list(&mut root, "animations", nothing)?,
             materials,
             unlit,
+            uv,
             textures: list(&mut root, "textures", nothing)?,
             samplers: list(&mut root, "samplers", nothing)?,
             images: list(&mut root, "images", nothing)?,

@@ -7,15 +7,15 @@ use gltf::json::{
     validation::Checked,
 };
 
-use super::{ImportError, document::Document};
+use super::{ImportError, document::Document, uv_transform::UvChange};
 use crate::model::{AlphaMode, Material, TextureRef};
 
 pub(super) fn build(document: &Document) -> Result<Vec<Material>, ImportError> {
-    let materials = document.materials.iter().zip(&document.unlit).enumerate();
-    materials.map(|(i, (source, unlit))| material(i, source, *unlit)).collect()
+    let materials = document.materials.iter().zip(&document.unlit).zip(&document.uv).enumerate();
+    materials.map(|(i, ((source, unlit), uv))| material(i, source, *unlit, uv)).collect()
 }
 
-fn material(index: usize, source: &Source, unlit: bool) -> Result<Material, ImportError> {
+fn material(index: usize, source: &Source, unlit: bool, uv: &[UvChange; 5]) -> Result<Material, ImportError> {
     let place = |property: &str| format!("materials[{index}].{property}");
     let finite = |property: &str, values: &[f32]| match values.iter().find(|v| !v.is_finite()) {
         Some(value) => Err(ImportError::value(place(property), format!("{value} does not fit a float"))),
@@ -40,21 +40,30 @@ fn material(index: usize, source: &Source, unlit: bool) -> Result<Material, Impo
             return Err(ImportError::schema(place("alphaMode"), "is none of OPAQUE, MASK, BLEND"));
         }
     };
-    let slot = |texture: usize, uv_set: u32| TextureRef { texture: texture as u32, uv_set };
-    let info = |info: &Option<Info>| info.as_ref().map(|t| slot(t.index.value(), t.tex_coord));
+    let slot = |texture: usize, uv_set: u32, change: UvChange| TextureRef {
+        texture: texture as u32,
+        uv_set: change.uv_set.unwrap_or(uv_set),
+        transform: change.transform,
+    };
+    let info =
+        |info: &Option<Info>, change| info.as_ref().map(|t| slot(t.index.value(), t.tex_coord, change));
+    let [base_color, metallic_roughness, normal, occlusion, emissive] = *uv;
     Ok(Material {
         name: source.name.clone().unwrap_or_default(),
         base_color: Vec4::from_array(pbr.base_color_factor.0),
-        base_color_texture: info(&pbr.base_color_texture),
+        base_color_texture: info(&pbr.base_color_texture, base_color),
         metallic: pbr.metallic_factor.0,
         roughness: pbr.roughness_factor.0,
-        metallic_roughness_texture: info(&pbr.metallic_roughness_texture),
-        normal_texture: source.normal_texture.as_ref().map(|t| slot(t.index.value(), t.tex_coord)),
+        metallic_roughness_texture: info(&pbr.metallic_roughness_texture, metallic_roughness),
+        normal_texture: source.normal_texture.as_ref().map(|t| slot(t.index.value(), t.tex_coord, normal)),
         normal_scale,
-        occlusion_texture: source.occlusion_texture.as_ref().map(|t| slot(t.index.value(), t.tex_coord)),
+        occlusion_texture: source
+            .occlusion_texture
+            .as_ref()
+            .map(|t| slot(t.index.value(), t.tex_coord, occlusion)),
         occlusion_strength,
         emissive: Vec3::from_array(source.emissive_factor.0),
-        emissive_texture: info(&source.emissive_texture),
+        emissive_texture: info(&source.emissive_texture, emissive),
         alpha_mode,
         double_sided: source.double_sided,
         unlit,

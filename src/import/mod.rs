@@ -25,6 +25,7 @@ mod skins;
 mod targets;
 mod topology;
 mod uri;
+mod uv_transform;
 
 use std::{fmt, io, path::Path};
 

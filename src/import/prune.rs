@@ -11,7 +11,7 @@ use super::{
 pub(super) type Object = Map<String, Value>;
 
 /// Decoded here, so a file may require them.
-const SUPPORTED: &[&str] = &["KHR_mesh_quantization", "KHR_materials_unlit"];
+const SUPPORTED: &[&str] = &["KHR_mesh_quantization", "KHR_materials_unlit", "KHR_texture_transform"];
 
 /// Whether files may require `name`.
 fn supported(name: &str) -> bool {

@@ -1,4 +1,4 @@
-use glam::{Vec3, Vec4};
+use glam::{Vec2, Vec3, Vec4};
 
 /// glTF's metallic-roughness material. Factors are linear.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,6 +79,45 @@ pub struct TextureRef {
     pub texture: u32,
     /// Which of the primitive's uv sets.
     pub uv_set: u32,
+    /// Applied to the coordinates before they are looked up.
+    pub transform: UvTransform,
+}
+
+impl TextureRef {
+    /// The first uv set as it is.
+    #[must_use]
+    pub fn new(texture: u32) -> Self {
+        Self { texture, uv_set: 0, transform: UvTransform::default() }
+    }
+}
+
+/// A change of texture coordinates (`KHR_texture_transform`): scale, then turn, then move.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UvTransform {
+    /// In texture widths and heights.
+    pub offset: Vec2,
+    /// Radians, counter-clockwise in the image.
+    pub rotation: f32,
+    /// Per axis.
+    pub scale: Vec2,
+}
+
+impl Default for UvTransform {
+    fn default() -> Self {
+        Self { offset: Vec2::ZERO, rotation: 0.0, scale: Vec2::ONE }
+    }
+}
+
+impl UvTransform {
+    /// Two rows of a 2×3 matrix: `u' = rows[0] · (u, v, 1)`, `v' = rows[1] · (u, v, 1)`.
+    #[must_use]
+    pub fn rows(self) -> [[f32; 3]; 2] {
+        let (sin, cos) = self.rotation.sin_cos();
+        [
+            [cos * self.scale.x, sin * self.scale.y, self.offset.x],
+            [-sin * self.scale.x, cos * self.scale.y, self.offset.y],
+        ]
+    }
 }
 
 /// An image with its sampler.

@@ -20,7 +20,7 @@ pub use chunk::{CHUNK_JOINTS, CHUNK_VERTICES, Chunk, InfluenceClass};
 pub use clip::{Channel, Clip, ClipError, Interpolation, Track};
 pub use diagnostic::{Diagnostic, Severity};
 pub use influences::{Influence, InfluenceError, Influences, normalize_weights};
-pub use material::{AlphaMode, Image, Material, Sampler, Texture, TextureRef, Wrap};
+pub use material::{AlphaMode, Image, Material, Sampler, Texture, TextureRef, UvTransform, Wrap};
 pub use mesh::{Mesh, MeshError, Primitive, PrimitiveDesc, Topology};
 pub use morph::{Delta, MorphTarget};
 pub use skeleton::{Node, Skeleton, SkeletonError};

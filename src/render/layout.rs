@@ -61,6 +61,16 @@ pub(crate) struct Surface {
     /// A bit per texture that reads the second of the two uv sets.
     pub(crate) uv_sets: u32,
     pub(crate) pad: u32,
+    /// Of each texture: two rows of a matrix for (u, v, 1).
+    pub(crate) uv: [UvRows; 5],
+}
+
+/// A change of texture coordinates.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+pub(crate) struct UvRows {
+    pub(crate) u: [f32; 4],
+    pub(crate) v: [f32; 4],
 }
 
 /// Vertex attributes that deformation leaves alone.

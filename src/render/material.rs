@@ -1,8 +1,14 @@
 //! Materials as the shader binds them.
 
-use super::{RenderError, geometry::upload, layout::Surface, mip::ColorSpace, texture::Textures};
+use super::{
+    RenderError,
+    geometry::upload,
+    layout::{Surface, UvRows},
+    mip::ColorSpace,
+    texture::Textures,
+};
 use crate::{
-    model::{AlphaMode, Material, Model, Primitive, TextureRef},
+    model::{AlphaMode, Material, Model, Primitive, TextureRef, UvTransform},
     shaders,
 };
 
@@ -48,6 +54,11 @@ pub(crate) fn uv_sets(material: Option<&Material>) -> [u32; 2] {
     [first, used.find(|set| *set != first).unwrap_or(first)]
 }
 
+fn uv_rows(transform: UvTransform) -> UvRows {
+    let [u, v] = transform.rows().map(|[a, b, c]| [a, b, c, 0.0]);
+    UvRows { u, v }
+}
+
 /// What the shader multiplies, and which maps it reads. A normal map needs tangents, light needs normals
 /// (glTF 2.0, 3.7.2.1: points and lines without them are unlit).
 fn surface(model: &Model, key: SurfaceKey) -> Surface {
@@ -76,6 +87,7 @@ fn surface(model: &Model, key: SurfaceKey) -> Surface {
         maps: present,
         uv_sets: second,
         pad: 0,
+        uv: maps(material).map(|(map, _)| uv_rows(map.map(|map| map.transform).unwrap_or_default())),
     }
 }
 
@@ -131,7 +143,7 @@ mod tests {
     use crate::model::ModelDesc;
 
     fn textured(uv: [u32; 3]) -> Material {
-        let map = |uv_set| Some(TextureRef { texture: 0, uv_set });
+        let map = |uv_set| Some(TextureRef { uv_set, ..TextureRef::new(0) });
         Material {
             base_color_texture: map(uv[0]),
             normal_texture: map(uv[1]),

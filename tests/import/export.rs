@@ -6,7 +6,7 @@ use sinew::{
     model::{
         AlphaMode, Channel, Clip, Image, Influence, Influences, Interpolation, Material, Mesh, ModelDesc,
         MorphTarget, Node, Part, PrimitiveDesc, Sampler, Scene, Skeleton, Skin, Texture, TextureRef, Track,
-        Transform, Wrap,
+        Transform, UvTransform, Wrap,
     },
 };
 
@@ -108,8 +108,16 @@ fn desc() -> ModelDesc {
         materials: vec![Material {
             name: "fur".into(),
             base_color: Vec4::new(0.1, 0.2, 0.3, 0.4),
-            base_color_texture: Some(TextureRef { texture: 0, uv_set: 1 }),
-            normal_texture: Some(TextureRef { texture: 0, uv_set: 0 }),
+            base_color_texture: Some(TextureRef {
+                uv_set: 1,
+                transform: UvTransform {
+                    offset: Vec2::new(0.5, 0.25),
+                    rotation: 0.5,
+                    scale: Vec2::new(2.0, 3.0),
+                },
+                ..TextureRef::new(0)
+            }),
+            normal_texture: Some(TextureRef::new(0)),
             normal_scale: 0.7,
             emissive: Vec3::new(0.0, 0.5, 1.0),
             alpha_mode: AlphaMode::Mask { cutoff: 0.3 },
