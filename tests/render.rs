@@ -325,6 +325,41 @@ fn a_base_colour_texture_comes_out_as_it_is_stored() {
     assert_near(draw(&with_texture(None)).center(), [200, 100, 50, 255]);
 }
 
+/// A square of many small triangles, all inside the left half of their texture.
+fn grid(cells: u16) -> PrimitiveDesc {
+    let side = cells + 1;
+    let corner = |i: u16| ((i % side) as f32 / cells as f32, (i / side) as f32 / cells as f32);
+    let quad = |cell: u32| {
+        let at = cell / u32::from(cells) * u32::from(side) + cell % u32::from(cells);
+        let (right, up) = (at + 1, at + u32::from(side));
+        [at, right, up, up, right, up + 1]
+    };
+    let corners: Vec<_> = (0..side * side).map(corner).collect();
+    PrimitiveDesc {
+        indices: Some((0..u32::from(cells) * u32::from(cells)).flat_map(quad).collect()),
+        positions: corners.iter().map(|(x, y)| Vec3::new(x * 2.0 - 1.0, y * 2.0 - 1.0, 0.0)).collect(),
+        normals: vec![Vec3::Z; corners.len()],
+        uv_sets: vec![corners.iter().map(|(x, y)| Vec2::new(0.1 + 0.2 * x, 0.1 + 0.2 * y)).collect()],
+        ..PrimitiveDesc::default()
+    }
+}
+
+#[test]
+fn texture_detail_does_not_change_at_the_edges_of_triangles() {
+    let picture =
+        image::RgbImage::from_fn(64, 64, |x, _| image::Rgb(if x < 32 { [200, 0, 0] } else { [0, 0, 200] }));
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    picture.write_to(&mut bytes, image::ImageFormat::Png).unwrap();
+    let material = Material { base_color_texture: Some(TextureRef::new(0)), ..unlit(1.0, 1.0, 1.0, 1.0) };
+    let mut desc = desc(vec![grid(23)], vec![material]);
+    (desc.textures, desc.images) = textured(&[0, 0, 0]);
+    desc.images[0].bytes = bytes.into_inner();
+    let drawn = draw(&Model::new(desc).unwrap());
+    // A coarser level mixes in the blue half.
+    let specks = (0..SIDE * SIDE).map(|i| drawn.at(i % SIDE, i / SIDE)).filter(|c| c[1] < 10 && c[2] > 20);
+    assert_eq!(specks.count(), 0);
+}
+
 #[test]
 fn a_broken_image_is_a_checker_and_a_diagnostic() {
     for bytes in [b"no image".to_vec(), Vec::new()] {

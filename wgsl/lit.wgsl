@@ -78,8 +78,11 @@ struct Varying {
     @location(0) world: vec3<f32>,
     @location(1) normal: vec3<f32>,
     @location(2) tangent: vec4<f32>,
-    @location(3) uv: vec4<f32>,
-    @location(4) color: vec4<f32>,
+    @location(3) color: vec4<f32>,
+    // Base colour and metallic-roughness, normal and occlusion, emissive.
+    @location(4) uv_01: vec4<f32>,
+    @location(5) uv_23: vec4<f32>,
+    @location(6) uv_4: vec2<f32>,
 }
 
 @vertex
@@ -93,7 +96,24 @@ fn vertex(in: Vertex, @builtin(instance_index) index: u32) -> Varying {
     let tangent = vec3<f32>(dot(instance.x.xyz, t), dot(instance.y.xyz, t), dot(instance.z.xyz, t));
     let sign = oct_sign(in.tangent) * instance.orientation;
     let clip = view.view_projection * vec4<f32>(world, 1.0);
-    return Varying(clip, world, unit(normal), vec4<f32>(unit(tangent), sign), in.uv, in.color);
+    return Varying(
+        clip,
+        world,
+        unit(normal),
+        vec4<f32>(unit(tangent), sign),
+        in.color,
+        vec4<f32>(uv_of(in, 0u), uv_of(in, 1u)),
+        vec4<f32>(uv_of(in, 2u), uv_of(in, 3u)),
+        uv_of(in, 4u),
+    );
+}
+
+// Here and not in the fragment stage, where the pixels around a triangle that complete its 2x2 blocks may
+// read nothing from storage, and derivatives would be wrong along every edge.
+fn uv_of(in: Vertex, map: u32) -> vec2<f32> {
+    let uv = vec3<f32>(select(in.uv.xy, in.uv.zw, (surface.uv_sets & (1u << map)) != 0u), 1.0);
+    let rows = surface.uv[map];
+    return vec2<f32>(dot(rows.u.xyz, uv), dot(rows.v.xyz, uv));
 }
 
 fn unit(v: vec3<f32>) -> vec3<f32> {
@@ -102,58 +122,60 @@ fn unit(v: vec3<f32>) -> vec3<f32> {
     return select(vec3<f32>(0.0, 0.0, 1.0), v * inverseSqrt(select(1.0, square, usable)), usable);
 }
 
-// All flags below are the same for a whole draw, so control flow stays uniform where textures are sampled.
 fn has(map: u32) -> bool {
     return (surface.maps & map) != 0u;
 }
 
-fn uv_of(in: Varying, map: u32) -> vec2<f32> {
-    let uv = vec3<f32>(select(in.uv.xy, in.uv.zw, (surface.uv_sets & map) != 0u), 1.0);
-    let rows = surface.uv[firstTrailingBit(map)];
-    return vec2<f32>(dot(rows.u.xyz, uv), dot(rows.v.xyz, uv));
+// What the maps say at one point; one where there is no map.
+struct Maps {
+    base_color: vec4<f32>,
+    metallic_roughness: vec4<f32>,
+    normal: vec3<f32>,
+    occlusion: f32,
+    emissive: vec3<f32>,
 }
 
-fn base_color(in: Varying) -> vec4<f32> {
-    var color = surface.base_color * in.color;
-    if has(BASE_COLOR) {
-        color *= textureSample(base_color_map, base_color_sampler, uv_of(in, BASE_COLOR));
-    }
-    return color;
+// Every map is sampled, present or not: derivatives inside a branch are wrong at triangle edges on some
+// drivers, and an absent map is a single texel.
+fn sample_maps(in: Varying) -> Maps {
+    let base_color = textureSample(base_color_map, base_color_sampler, in.uv_01.xy);
+    let metallic_roughness =
+        textureSample(metallic_roughness_map, metallic_roughness_sampler, in.uv_01.zw);
+    let normal = textureSample(normal_map, normal_sampler, in.uv_23.xy).xyz;
+    let occlusion = textureSample(occlusion_map, occlusion_sampler, in.uv_23.zw).r;
+    let emissive = textureSample(emissive_map, emissive_sampler, in.uv_4).rgb;
+    return Maps(
+        select(vec4<f32>(1.0), base_color, has(BASE_COLOR)),
+        select(vec4<f32>(1.0), metallic_roughness, has(METALLIC_ROUGHNESS)),
+        normal,
+        select(1.0, occlusion, has(OCCLUSION)),
+        select(vec3<f32>(1.0), emissive, has(EMISSIVE)),
+    );
 }
 
-fn shading_normal(in: Varying, front: bool) -> vec3<f32> {
+fn base_color(in: Varying, maps: Maps) -> vec4<f32> {
+    return surface.base_color * in.color * maps.base_color;
+}
+
+fn shading_normal(in: Varying, front: bool, maps: Maps) -> vec3<f32> {
     var n = unit(in.normal);
     if has(NORMAL) {
-        let sampled = textureSample(normal_map, normal_sampler, uv_of(in, NORMAL)).xyz * 2.0 - 1.0;
-        let local = sampled * vec3<f32>(surface.normal_scale, surface.normal_scale, 1.0);
+        let local = (maps.normal * 2.0 - 1.0) * vec3<f32>(surface.normal_scale, surface.normal_scale, 1.0);
         let bitangent = cross(in.normal, in.tangent.xyz) * in.tangent.w;
         n = unit(in.tangent.xyz * local.x + bitangent * local.y + in.normal * local.z);
     }
     return select(-n, n, front);
 }
 
-fn shade(in: Varying, front: bool, base: vec3<f32>) -> vec3<f32> {
+fn shade(in: Varying, front: bool, base: vec3<f32>, maps: Maps) -> vec3<f32> {
     if surface.lit == 0u {
         return base;
     }
-    var metallic = surface.metallic;
-    var roughness = surface.roughness;
-    if has(METALLIC_ROUGHNESS) {
-        let uv = uv_of(in, METALLIC_ROUGHNESS);
-        let sampled = textureSample(metallic_roughness_map, metallic_roughness_sampler, uv);
-        metallic *= sampled.b;
-        roughness *= sampled.g;
-    }
-    var occlusion = 1.0;
-    if has(OCCLUSION) {
-        let sampled = textureSample(occlusion_map, occlusion_sampler, uv_of(in, OCCLUSION)).r;
-        occlusion += surface.occlusion_strength * (sampled - 1.0);
-    }
-    var emissive = surface.emissive;
-    if has(EMISSIVE) {
-        emissive *= textureSample(emissive_map, emissive_sampler, uv_of(in, EMISSIVE)).rgb;
-    }
-    let n = shading_normal(in, front);
+    let metallic = surface.metallic * maps.metallic_roughness.b;
+    let roughness = surface.roughness * maps.metallic_roughness.g;
+    let occlusion = 1.0 + surface.occlusion_strength * (maps.occlusion - 1.0);
+    let emissive = surface.emissive * maps.emissive;
+    let n = shading_normal(in, front, maps);
     let v = unit(view.eye - in.world);
     let f0 = mix(vec3<f32>(0.04), base, metallic);
     let material = Material(base * (1.0 - metallic), f0, clamp(roughness, 0.045, 1.0));
@@ -163,13 +185,15 @@ fn shade(in: Varying, front: bool, base: vec3<f32>) -> vec3<f32> {
 
 @fragment
 fn opaque(in: Varying, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
-    return vec4<f32>(shade(in, front, base_color(in).rgb), 1.0);
+    let maps = sample_maps(in);
+    return vec4<f32>(shade(in, front, base_color(in, maps).rgb, maps), 1.0);
 }
 
 @fragment
 fn masked(in: Varying, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
-    let base = base_color(in);
-    let color = shade(in, front, base.rgb);
+    let maps = sample_maps(in);
+    let base = base_color(in, maps);
+    let color = shade(in, front, base.rgb, maps);
     if base.a < surface.cutoff {
         discard;
     }
@@ -178,6 +202,7 @@ fn masked(in: Varying, @builtin(front_facing) front: bool) -> @location(0) vec4<
 
 @fragment
 fn blended(in: Varying, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
-    let base = base_color(in);
-    return vec4<f32>(shade(in, front, base.rgb), base.a);
+    let maps = sample_maps(in);
+    let base = base_color(in, maps);
+    return vec4<f32>(shade(in, front, base.rgb, maps), base.a);
 }

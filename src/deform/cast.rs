@@ -121,6 +121,7 @@ impl Cast {
     }
 
     /// How much of the streams is taken.
+    #[cfg(feature = "gpu")]
     pub(crate) fn taken(&self) -> Taken {
         self.taken
     }

@@ -78,17 +78,20 @@ impl FrameBlock {
     }
 
     /// Work items of each variant.
+    #[cfg(feature = "gpu")]
     pub(crate) fn counts(&self) -> &[u32; VARIANTS] {
         &self.counts
     }
 
     /// No items, no targets.
+    #[cfg(feature = "gpu")]
     pub(crate) fn clear(&mut self) {
         self.words.clear();
         self.counts = [0; VARIANTS];
     }
 
     /// Most `vec4`s a block for these jobs can take: every instance visible, every target active.
+    #[cfg(feature = "gpu")]
     pub(crate) fn capacity(cast: &Cast, jobs: &[Job]) -> Result<usize, DeformError> {
         let mut most = HEADERS;
         for job in jobs {
@@ -182,6 +185,7 @@ pub(crate) fn palettes<'c>(
 }
 
 /// Palette rows of all jobs together.
+#[cfg(feature = "gpu")]
 pub(crate) fn palette_rows(cast: &Cast, jobs: &[Job]) -> Result<usize, AnimateError> {
     palettes(cast, jobs).map(|rows| rows.map(<[_]>::len)).sum()
 }

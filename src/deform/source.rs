@@ -227,6 +227,7 @@ impl Streams {
     }
 
     /// Bytes of the four streams, in the order of their bindings.
+    #[cfg(feature = "gpu")]
     pub(crate) fn bytes(&self) -> [&[u8]; 4] {
         [
             bytemuck::cast_slice(&self.a),
