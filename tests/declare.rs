@@ -14,7 +14,7 @@ use common::{
     models::{Shape, character},
 };
 use sinew::{
-    Deformer, InstanceId, Model, Skinned, declare,
+    Deformer, InstanceId, Model, OutputKind, Skinned, declare, declare_with,
     graph::{Buffer, Graph, Limits, Plan, Runtime, RuntimeOptions},
 };
 
@@ -235,4 +235,45 @@ fn a_mesh_without_vertices_runs_without_a_validation_error() {
     let scope = scene.device.push_error_scope(wgpu::ErrorFilter::Validation);
     scene.run(&plan, &mut runtime, &[]);
     assert!(pollster::block_on(scope.pop()).is_none());
+}
+
+#[test]
+fn a_persistent_part_keeps_its_vertices_while_its_instance_is_hidden() {
+    let (device, queue) = gpu::device();
+    let mut deformer = Deformer::new(&device);
+    let model = deformer.add_model(&queue, &character(7, SHAPE)).unwrap();
+    let id = deformer.spawn(model).unwrap();
+    deformer.play(id, "bend").unwrap();
+    let mut graph = Graph::new();
+    let persistent = |_, _| OutputKind::Persistent;
+    let skinned =
+        declare_with(&mut graph, &deformer, [id], persistent, |f: &mut Frame| &mut f.deformer).unwrap();
+    let part = skinned.all()[0].clone();
+    let frame = Frame { deformer };
+    let mut scene = Scene { device, queue, frame, graph, skinned, ids: vec![id] };
+    let (plan, mut runtime) = (scene.plan(), scene.runtime());
+    scene.frame.deformer.animator_mut().player_mut(id).unwrap().unwrap().seek(0.4);
+    scene.run(&plan, &mut runtime, &[]);
+    let expected = scene.recorded(id, 0);
+    scene.frame.deformer.animator_mut().player_mut(id).unwrap().unwrap().seek(0.9);
+    scene.frame.deformer.animator_mut().set_visible(id, false).unwrap();
+    scene.run(&plan, &mut runtime, &[]);
+    for (buffer, expected) in part.persistent.unwrap().iter().zip(expected) {
+        assert!(read(&scene.device, &scene.queue, buffer) == expected);
+    }
+}
+
+fn read(device: &wgpu::Device, queue: &wgpu::Queue, buffer: &wgpu::Buffer) -> Vec<u8> {
+    let copy = device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: buffer.size(),
+        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+        mapped_at_creation: false,
+    });
+    let mut encoder = device.create_command_encoder(&Default::default());
+    encoder.copy_buffer_to_buffer(buffer, 0, &copy, 0, buffer.size());
+    gpu::submit(device, queue, encoder);
+    copy.slice(..).map_async(wgpu::MapMode::Read, |_| ());
+    device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+    copy.slice(..).get_mapped_range().unwrap().to_vec()
 }

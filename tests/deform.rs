@@ -11,7 +11,7 @@ mod common;
 
 use common::{
     gpu,
-    models::{Shape, character},
+    models::{Shape, character, hostile},
 };
 use glam::{Vec3, Vec4};
 use sinew::{
@@ -198,6 +198,20 @@ fn vertices_without_weight_and_joints_at_zero_scale_come_out_finite_and_where_th
         let positions = &gpu[0].vertices.positions;
         // Weights are used as given: none at the origin, twice as far for a weight of two.
         assert_eq!((positions[0], positions[2]), (Vec3::ZERO, third));
+    }
+}
+
+#[test]
+fn hostile_poses_come_out_finite_on_both_sides_in_every_variant() {
+    let mut gpu = Gpu::new();
+    for seed in 0..40u64 {
+        let influences = [0, 1, 3, 8, 12][seed as usize % 5];
+        let model = hostile(seed, Shape { vertices: 300, joints: 8, influences, targets: seed as u32 % 3 });
+        let precision = if seed % 2 == 0 { Precision::Packed } else { Precision::Exact };
+        let id = gpu.spawn(&model, precision);
+        seek(gpu.deformer.animator_mut(), id, 0.0);
+        // Panics where something is not finite.
+        apart(&on_cpu(&model, precision, 0.0), &gpu.bake(id));
     }
 }
 

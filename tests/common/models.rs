@@ -47,6 +47,16 @@ pub struct Shape {
 
 /// A chain of joints that a clip of one second bends, with random vertices around it.
 pub fn character(seed: u64, shape: Shape) -> Model {
+    character_with(seed, shape, bend)
+}
+
+/// As [`character`], with a clip of everything that a file may hold and nobody wants: rotations of any
+/// length, scales of zero, of mixed signs, tiny and large.
+pub fn hostile(seed: u64, shape: Shape) -> Model {
+    character_with(seed, shape, distort)
+}
+
+fn character_with(seed: u64, shape: Shape, clip: fn(&mut Random, u32, u32) -> Clip) -> Model {
     let mut random = Random::new(seed);
     let joints = shape.joints.max(1);
     let node = |j: u32| Node {
@@ -66,7 +76,7 @@ pub fn character(seed: u64, shape: Shape) -> Model {
         skin: (shape.influences > 0).then_some(0),
         weights: vec![0.0; shape.targets as usize],
     };
-    let clip = bend(&mut random, joints, shape.targets);
+    let clip = clip(&mut random, joints, shape.targets);
     Model::new(ModelDesc {
         skeleton,
         skins: vec![skin],
@@ -143,4 +153,28 @@ fn bend(random: &mut Random, joints: u32, targets: u32) -> Clip {
         });
     }
     Clip::new("bend", tracks).expect("a clip")
+}
+
+fn distort(random: &mut Random, joints: u32, targets: u32) -> Clip {
+    let mut tracks = Vec::new();
+    let step = |node, channel, values: Vec<f32>, width| Track {
+        node,
+        channel,
+        interpolation: Interpolation::Step,
+        times: vec![0.0],
+        values,
+        width,
+    };
+    for node in 0..joints {
+        let length = [0.0, 1e-20, 1.0, 1e3][random.below(4) as usize];
+        let rotation = (0..4).map(|_| random.unit() * length).collect();
+        tracks.push(step(node, Channel::Rotation, rotation, 4));
+        let mut scale = || [0.0, -1.0, 1e-12, 1.0, -0.5, 1e3][random.below(6) as usize];
+        tracks.push(step(node, Channel::Scale, vec![scale(), scale(), scale()], 3));
+    }
+    if targets > 0 {
+        let weights = (0..targets).map(|_| random.unit() * 1e3).collect();
+        tracks.push(step(joints, Channel::Weights, weights, targets));
+    }
+    Clip::new("distort", tracks).expect("a clip")
 }

@@ -2,18 +2,23 @@ use std::{
     collections::HashMap,
     sync::{
         Arc,
-        atomic::{AtomicU32, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
     },
 };
 
 use sinew_graph::{Access, Buffer, Graph, role};
 
-use super::{Deformer, buffers::SOURCES, deformer::write_palettes};
+use super::{
+    Deformer, OutputKind,
+    buffers::SOURCES,
+    deformer::write_palettes,
+    persist::{Kept, persist},
+};
 use crate::{
     animate::{InstanceId, JointMatrix},
     deform::{
         DeformError,
-        cast::{Source, SourcePart},
+        cast::{Cast, Source, SourcePart},
         frame::{FrameBlock, Job, PartOutput, palette_rows},
         layout::{NO_OUTPUT, VARIANTS},
         output::BYTES_A,
@@ -48,6 +53,8 @@ pub struct SkinnedPart {
     pub precision: Precision,
     /// Base vertex of each primitive.
     pub first_vertices: Vec<u32>,
+    /// The buffers behind `a` and `b` where the part's output is [`OutputKind::Persistent`].
+    pub persistent: Option<[wgpu::Buffer; 2]>,
 }
 
 impl Skinned {
@@ -75,6 +82,8 @@ struct Animate {
     palette: Access<role::Upload>,
     block: Access<role::Upload>,
     counts: Arc<[AtomicU32; VARIANTS]>,
+    /// By output: whether it is deformed this frame.
+    written: Arc<[AtomicBool]>,
 }
 
 /// Declares the deformation of `instances` in `graph`: a host pass `animate` that evaluates them and
@@ -93,6 +102,18 @@ pub fn declare<F: 'static>(
     instances: impl IntoIterator<Item = InstanceId>,
     get: impl Fn(&mut F) -> &mut Deformer + wgpu::WasmNotSend + 'static,
 ) -> Result<Skinned, DeformError> {
+    declare_with(graph, deformer, instances, |_, _| OutputKind::Transient, get)
+}
+
+/// As [`declare`], choosing how long each part's vertices live: `kind` gets the instance and the index of
+/// the part in its model. Parts that persist are deformed whether a pass reads them or not.
+pub fn declare_with<F: 'static>(
+    graph: &mut Graph<F>,
+    deformer: &Deformer,
+    instances: impl IntoIterator<Item = InstanceId>,
+    kind: impl Fn(InstanceId, u32) -> OutputKind,
+    get: impl Fn(&mut F) -> &mut Deformer + wgpu::WasmNotSend + 'static,
+) -> Result<Skinned, DeformError> {
     let declared = Declared::collect(deformer, instances)?;
     let Declared { parts, of_instance, jobs, sizes_a, sizes_b } = declared;
     let rows = palette_rows(&deformer.cast, &jobs)?;
@@ -100,11 +121,14 @@ pub fn declare<F: 'static>(
     // Never less than one element: nothing may be bound that is smaller.
     let palette = graph.transient("palettes", (rows.max(1) * size_of::<JointMatrix>()) as u64);
     let block = graph.transient("work items", block_bytes);
+    let bytes: Vec<_> = sizes_a.iter().zip(&sizes_b).map(|((_, a), (_, b))| [*a, *b]).collect();
     let pack_a = graph.pack("positions", sizes_a);
     let pack_b = graph.pack("tangents", sizes_b);
     let members: Vec<_> = graph.members(pack_a).zip(graph.members(pack_b)).collect();
     let parts = parts.into_iter().zip(&members).map(|(part, &(a, b))| part.with(a, b)).collect();
-    let skinned = Skinned { parts, of_instance };
+    let mut skinned = Skinned { parts, of_instance };
+    let written: Arc<[AtomicBool]> = members.iter().map(|_| AtomicBool::new(false)).collect();
+    let marks = Arc::clone(&written);
     let sources: Vec<_> =
         SOURCES.iter().zip(&deformer.sources.buffers).map(|(label, b)| graph.import(*label, b)).collect();
     let counts: Arc<[AtomicU32; VARIANTS]> = Arc::default();
@@ -121,6 +145,7 @@ pub fn declare<F: 'static>(
             palette: pass.upload(palette),
             block: pass.upload(block),
             counts: shared,
+            written: marks,
         };
         move |host: &mut sinew_graph::Host<'_>, frame: &mut F| {
             let deformer = get(frame);
@@ -149,6 +174,15 @@ pub fn declare<F: 'static>(
             resources.count_dispatches(u64::from(dispatches));
         }
     });
+    let persistent = |part: &SkinnedPart| kind(part.instance, part.part) == OutputKind::Persistent;
+    let kept = skinned.parts.iter().enumerate().filter(|(_, part)| persistent(part));
+    let kept = kept.map(|(index, part)| Kept { index, transient: [part.a, part.b], bytes: bytes[index] });
+    let kept: Vec<_> = kept.collect();
+    for part in persist(graph, &deformer.device, &kept, written) {
+        let declared = &mut skinned.parts[part.index];
+        [declared.a, declared.b] = part.values;
+        declared.persistent = Some(part.buffers);
+    }
     Ok(skinned)
 }
 
@@ -177,6 +211,7 @@ impl DeclaredPart<'_> {
             b,
             precision: self.source.precision,
             first_vertices: self.part.primitives.iter().map(|p| p.first).collect(),
+            persistent: None,
         }
     }
 }
@@ -219,6 +254,7 @@ impl Animate {
             output.a = place(host.offset_in_pack(*a), BYTES_A)?;
             output.b = place(host.offset_in_pack(*b), 4)?;
         }
+        self.mark_written(cast)?;
         self.frame.build(cast, &self.jobs, &self.outputs)?;
         let rows = palette_rows(cast, &self.jobs)?;
         let words: &[u8] = bytemuck::cast_slice(self.frame.words());
@@ -231,9 +267,21 @@ impl Animate {
         Ok(())
     }
 
+    fn mark_written(&self, cast: &Cast) -> Result<(), DeformError> {
+        self.written.iter().for_each(|mark| mark.store(false, Ordering::Relaxed));
+        for job in &self.jobs {
+            let visible = cast.animator.visible(job.instance)?;
+            let parts = cast.source_of(job.instance)?.parts.len();
+            let marks = &self.written[job.outputs..job.outputs + parts];
+            marks.iter().for_each(|mark| mark.store(visible, Ordering::Relaxed));
+        }
+        Ok(())
+    }
+
     /// No items at all.
     fn fill_empty(&mut self, host: &mut sinew_graph::Host<'_>) {
         self.frame.clear();
+        self.written.iter().for_each(|mark| mark.store(false, Ordering::Relaxed));
         host.set_used(self.palette, 0);
         host.set_used(self.block, 0);
         self.publish();

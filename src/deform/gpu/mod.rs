@@ -4,8 +4,10 @@ mod buffers;
 mod declare;
 mod deformer;
 mod kernels;
+mod persist;
 mod read_back;
 
-pub use declare::{Skinned, SkinnedPart, declare};
+pub use declare::{Skinned, SkinnedPart, declare, declare_with};
 pub use deformer::Deformer;
+pub use persist::OutputKind;
 pub use read_back::ReadBack;
