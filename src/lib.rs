@@ -19,8 +19,7 @@
 //! - **No GPU.** [`Animator`] evaluates poses and palettes, [`CpuDeformer`] deforms by the kernel's twin.
 //!
 //! ```no_run
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let (device, queue): (wgpu::Device, wgpu::Queue) = todo!();
+//! # fn run(device: wgpu::Device, queue: wgpu::Queue) -> Result<(), Box<dyn std::error::Error>> {
 //! let model = sinew::Model::load("fox.glb")?;
 //! let mut deformer = sinew::Deformer::new(&device);
 //! let fox = deformer.add_model(&queue, &model)?;
