@@ -11,7 +11,7 @@ mod common;
 
 use common::{
     gpu,
-    models::{Shape, character, hostile},
+    models::{Shape, character, extreme, hostile},
 };
 use glam::{Vec3, Vec4};
 use sinew::{
@@ -213,6 +213,45 @@ fn hostile_poses_come_out_finite_on_both_sides_in_every_variant() {
         // Panics where something is not finite.
         apart(&on_cpu(&model, precision, 0.0), &gpu.bake(id));
     }
+}
+
+#[test]
+fn the_largest_numbers_that_a_model_may_hold_come_out_finite_on_both_sides() {
+    let mut gpu = Gpu::new();
+    for seed in 0..40u64 {
+        let influences = [0, 1, 3, 8, 12][seed as usize % 5];
+        let model = extreme(seed, Shape { vertices: 300, joints: 8, influences, targets: seed as u32 % 3 });
+        let precision = if seed % 2 == 0 { Precision::Packed } else { Precision::Exact };
+        let id = gpu.spawn(&model, precision);
+        let time = [0.0, 0.5, 1.0][seed as usize % 3];
+        seek(gpu.deformer.animator_mut(), id, time);
+        apart(&on_cpu(&model, precision, time), &gpu.bake(id));
+    }
+}
+
+#[test]
+fn a_coordinate_or_weight_sum_beyond_what_can_be_deformed_is_refused_with_its_place() {
+    let mesh = |position: Vec3, weight: f32| {
+        let mut influences = Influences::with_capacity(2);
+        influences.push([Influence { joint: 0, weight: 1.0 }]);
+        influences.push([Influence { joint: 0, weight }, Influence { joint: 1, weight }]);
+        let primitive = PrimitiveDesc {
+            topology: Topology::Points,
+            positions: vec![Vec3::ZERO, position],
+            influences: Some(influences),
+            ..Default::default()
+        };
+        Mesh::new("mesh", vec![primitive], vec![])
+    };
+    assert!(mesh(Vec3::splat(1e12), 5e3).is_ok());
+    assert_eq!(
+        mesh(Vec3::new(0.0, -1.1e12, 0.0), 1.0).unwrap_err().to_string(),
+        "primitive 0: POSITION 1 has a coordinate of -1.1e12; at most 1e12 can be deformed, scale the model down"
+    );
+    assert_eq!(
+        mesh(Vec3::ZERO, 6e3).unwrap_err().to_string(),
+        "primitive 0: the weights of vertex 1 sum up to 1.2e4; at most 1e4 can be deformed, normalize them"
+    );
 }
 
 #[test]

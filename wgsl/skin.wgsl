@@ -16,11 +16,12 @@ fn added(sum: JointMatrix, m: JointMatrix, weight: f32) -> JointMatrix {
     return JointMatrix(sum.x + m.x * weight, sum.y + m.y * weight, sum.z + m.z * weight);
 }
 
-// Unit length; `fallback` where `v` has no direction.
+// Unit length; `fallback` where `v` has no direction. Components are cut to what can be squared.
 fn unit_or(v: vec3<f32>, fallback: vec3<f32>) -> vec3<f32> {
-    let square = dot(v, v);
+    let cut = clamp(v, vec3<f32>(-1e18), vec3<f32>(1e18));
+    let square = dot(cut, cut);
     let usable = square > 1e-30;
-    return select(fallback, v * inverseSqrt(select(1.0, square, usable)), usable);
+    return select(fallback, cut * inverseSqrt(select(1.0, square, usable)), usable);
 }
 
 fn largest(m: JointMatrix) -> f32 {

@@ -36,11 +36,68 @@ impl TextureDesc {
     }
 }
 
-/// Bytes that are placed as one: a transient, an imported buffer, or a whole pack.
+/// Where the bytes or texels of a resource are between frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Home<T> {
+    /// Nowhere: they live inside one frame.
+    Transient,
+    /// With the caller.
+    External(T),
+    /// With the runtime, at this place in the list of kept resources.
+    Kept(u32, Side),
+}
+
+/// Which part of a kept resource a declaration names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Side {
+    /// All there is.
+    Persistent,
+    /// What this frame leaves.
+    Current,
+    /// What the frame before left.
+    Previous,
+}
+
+impl<T> Home<T> {
+    /// Whether there is something to read before the first write of a frame.
+    pub(crate) const fn has_contents(&self) -> bool {
+        matches!(self, Self::External(_) | Self::Kept(_, Side::Persistent | Side::Previous))
+    }
+
+    /// Whether what a frame leaves can be seen after it.
+    pub(crate) const fn outlives_frame(&self) -> bool {
+        matches!(self, Self::External(_) | Self::Kept(_, Side::Persistent | Side::Current))
+    }
+
+    /// Which home it is, without what is there.
+    pub(crate) const fn place(&self) -> Home<()> {
+        match self {
+            Self::Transient => Home::Transient,
+            Self::External(_) => Home::External(()),
+            Self::Kept(index, side) => Home::Kept(*index, *side),
+        }
+    }
+
+    pub(crate) const fn is_transient(&self) -> bool {
+        matches!(self, Self::Transient)
+    }
+}
+
+/// A resource that the runtime keeps from run to run, by index into the storages or textures.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeptDecl {
+    /// Persistent, or the current side of a history.
+    pub(crate) resource: u32,
+    pub(crate) previous: Option<u32>,
+}
+
+/// Bytes that are placed as one: a buffer, or a whole pack.
 #[derive(Debug)]
 pub(crate) struct Storage {
     pub(crate) label: Label,
-    pub(crate) imported: Option<wgpu::Buffer>,
+    pub(crate) home: Home<wgpu::Buffer>,
+    /// Uses outside the graph.
+    pub(crate) extra_usage: wgpu::BufferUsages,
     /// The values that first fill its parts: one for a buffer, one per member for a pack.
     pub(crate) members: Range<u32>,
     pub(crate) is_pack: bool,
@@ -65,7 +122,7 @@ pub(crate) struct Value {
 pub(crate) struct TextureDecl {
     pub(crate) label: Label,
     pub(crate) desc: TextureDesc,
-    pub(crate) is_target: bool,
+    pub(crate) home: Home<()>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -123,6 +180,10 @@ pub(crate) struct Declarations {
     /// The storage of each pack.
     pub(crate) packs: Vec<u32>,
     pub(crate) textures: Vec<TextureDecl>,
+    /// Buffers and packs that the runtime keeps.
+    pub(crate) kept: Vec<KeptDecl>,
+    /// Textures that the runtime keeps.
+    pub(crate) kept_textures: Vec<KeptDecl>,
     pub(crate) passes: Vec<PassDecl>,
     pub(crate) groups: Vec<GroupDecl>,
     /// Mistakes seen while declaring; `compile` reports them.
@@ -139,6 +200,8 @@ impl Declarations {
             values: Vec::new(),
             packs: Vec::new(),
             textures: Vec::new(),
+            kept: Vec::new(),
+            kept_textures: Vec::new(),
             passes: Vec::new(),
             groups: Vec::new(),
             errors: Vec::new(),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::plan::{CullReason, Plan, PlannedBuffer, PlannedPass, TexturePlace};
+use crate::plan::{CullReason, KeptPlace, Plan, PlannedBuffer, PlannedPass, TexturePlace};
 
 /// Passes in order with what they do to their attachments, buffers and textures with lifetime and place, and
 /// what was culled, one a line.
@@ -28,13 +28,19 @@ impl fmt::Display for Plan {
             write_attachments(f, self, pass)?;
         }
         for buffer in self.buffers() {
-            write_buffer(f, buffer)?;
+            write_buffer(f, self, buffer)?;
         }
         for texture in &self.body.textures {
             let (label, first, last) = (&texture.label, texture.first, texture.last);
             match texture.place {
                 TexturePlace::Unused => {}
                 TexturePlace::Target => writeln!(f, "  texture `{label}`: passes {first}..={last}, target")?,
+                TexturePlace::Kept(kept) => {
+                    let is_history =
+                        self.body.kept_textures[kept.index as usize].is_some_and(|k| k.is_history);
+                    let residence = if is_history { "history" } else { "persistent" };
+                    writeln!(f, "  texture `{label}`: passes {first}..={last}, {residence}")?;
+                }
                 TexturePlace::Slot(slot) => {
                     writeln!(f, "  texture `{label}`: passes {first}..={last}, slot {slot}")?;
                 }
@@ -72,12 +78,20 @@ fn operations<V>(ops: &wgpu::Operations<V>) -> &'static str {
     }
 }
 
-fn write_buffer(f: &mut fmt::Formatter<'_>, buffer: &PlannedBuffer) -> fmt::Result {
+fn write_buffer(f: &mut fmt::Formatter<'_>, plan: &Plan, buffer: &PlannedBuffer) -> fmt::Result {
     let PlannedBuffer { label, size, first, last, .. } = buffer;
     write!(f, "  buffer `{label}`: {size} bytes, passes {first}..={last}, ")?;
     match buffer.placement {
         Some(place) => writeln!(f, "arena {} at {}", place.arena, place.offset),
-        None => writeln!(f, "imported"),
+        None => writeln!(f, "{}", residence(buffer.kept, plan)),
+    }
+}
+
+fn residence(kept: Option<KeptPlace>, plan: &Plan) -> &'static str {
+    match kept.and_then(|kept| plan.body.kept[kept.index as usize]) {
+        None => "imported",
+        Some(kept) if kept.is_history => "history",
+        Some(_) => "persistent",
     }
 }
 

@@ -1,12 +1,12 @@
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use crate::{
     access::PassKind,
     compile::{self, CompileOptions},
-    decl::{Declarations, PassDecl, Storage, TextureDecl, TextureDesc, Value},
+    decl::{Declarations, PassDecl},
     declare::Declare,
     error::{GraphError, GraphErrors},
-    handle::{Buffer, Label, Pack, Pass, Texture},
+    handle::{Label, Pass},
     limits::Limits,
     plan::Plan,
     record::Record,
@@ -22,11 +22,13 @@ pub struct Graph<F> {
     pub(crate) decl: Declarations,
     /// One closure per pass, parallel to `decl.passes`.
     pub(crate) records: Vec<Record<F>>,
+    /// Alive as long as the graph: what the runtime keeps for it goes when this does.
+    pub(crate) alive: Arc<()>,
 }
 
 impl<F> Default for Graph<F> {
     fn default() -> Self {
-        Self { decl: Declarations::new(), records: Vec::new() }
+        Self { decl: Declarations::new(), records: Vec::new(), alive: Arc::default() }
     }
 }
 
@@ -36,85 +38,12 @@ impl<F> Graph<F> {
         Self::default()
     }
 
-    /// A buffer of `size` bytes that lives inside one frame, placed in an arena.
-    ///
-    /// Sizes are rounded up to a multiple of 4, and never to less than 4.
-    pub fn transient(&mut self, label: impl Into<Cow<'static, str>>, size: u64) -> Buffer {
-        let label = label.into();
-        self.decl.note(("transient", &label, size));
-        self.storage(label.clone(), None, [(label, size)], false)
-    }
-
-    /// Buffers that lie back to back, each at an offset it can be bound at; sizes as for a transient.
-    ///
-    /// The writer binds all of it by [`Declare::pack_write`]; members that no pass reads are left out.
-    pub fn pack<L: Into<Cow<'static, str>>>(
-        &mut self,
-        label: impl Into<Cow<'static, str>>,
-        members: impl IntoIterator<Item = (L, u64)>,
-    ) -> Pack {
-        let label = label.into();
-        self.decl.note(("pack", &label));
-        let index = self.decl.packs.len() as u32;
-        self.decl.packs.push(self.decl.storages.len() as u32);
-        let members = members.into_iter().map(|(label, size)| (label.into(), size));
-        self.storage(label, None, members, true);
-        let range = self.decl.pack_storage(index).members.clone();
-        for member in range {
-            let Value { label, size, .. } = &self.decl.values[member as usize];
-            let shape = (label.clone(), *size);
-            self.decl.note(shape);
-        }
-        Pack { graph: self.decl.id, index }
-    }
-
-    /// The members of `pack`, in order; none if the pack is of another graph.
-    pub fn members(&self, pack: Pack) -> impl ExactSizeIterator<Item = Buffer> + use<F> {
-        let graph = self.decl.id;
-        let known = pack.graph == graph && (pack.index as usize) < self.decl.packs.len();
-        let range = if known { self.decl.pack_storage(pack.index).members.clone() } else { 0..0 };
-        range.map(move |index| Buffer { graph, index })
-    }
-
-    /// The member `index` of `pack`. One that does not exist is reported where it is used.
-    pub fn member(&self, pack: Pack, index: usize) -> Buffer {
-        let missing = Buffer { graph: self.decl.id, index: u32::MAX };
-        self.members(pack).nth(index).unwrap_or(missing)
-    }
-
-    /// A buffer of the caller, with contents from before the frame. Writing it keeps a pass alive.
-    ///
-    /// Importing one buffer twice returns the same value, so that its uses stay ordered.
-    pub fn import(&mut self, label: impl Into<Cow<'static, str>>, buffer: &wgpu::Buffer) -> Buffer {
-        let known = self.decl.storages.iter().find(|s| s.imported.as_ref() == Some(buffer));
-        if let Some(storage) = known {
-            return Buffer { graph: self.decl.id, index: storage.members.start };
-        }
-        let label = label.into();
-        self.decl.note(("import", &label, buffer.size(), buffer.usage()));
-        self.storage(label.clone(), Some(buffer.clone()), [(label, buffer.size())], false)
-    }
-
-    /// A texture that lives inside one frame, taken from a pool.
-    pub fn texture(&mut self, label: impl Into<Cow<'static, str>>, desc: TextureDesc) -> Texture {
-        self.declare_texture(label.into(), desc, false)
-    }
-
-    /// A texture of the caller, such as the surface, whose view is bound before every run by
-    /// [`Runtime::bind_target`](crate::Runtime::bind_target). Drawing into it keeps a pass alive.
-    pub fn target(&mut self, label: impl Into<Cow<'static, str>>, desc: TextureDesc) -> Texture {
-        self.declare_texture(label.into(), desc, true)
-    }
-
-    /// Keeps `buffer` and its writer, and its bytes until the end of the frame: read them from
-    /// [`Runtime::exported`](crate::Runtime::exported).
-    pub fn export(&mut self, buffer: Buffer) {
-        if buffer.graph == self.decl.id && (buffer.index as usize) < self.decl.values.len() {
-            self.decl.values[buffer.index as usize].exported = true;
-            self.decl.note(("export", buffer.index));
-        } else {
-            self.foreign("`export`", "buffer");
-        }
+    /// Forgets every declaration, to declare anew when what there is to draw changed. Handles and plans made
+    /// before are refused afterwards; persistent and history resources that are declared again with the same
+    /// name, size and uses keep their contents.
+    pub fn clear(&mut self) {
+        self.decl = Declarations::new();
+        self.records.clear();
     }
 
     /// Switches a pass off or on. The plan for each set of enabled passes is kept, so toggling is cheap;
@@ -215,50 +144,7 @@ impl<F> Graph<F> {
         (Pass { graph: self.decl.id, index }, record)
     }
 
-    fn storage(
-        &mut self,
-        label: Label,
-        imported: Option<wgpu::Buffer>,
-        members: impl IntoIterator<Item = (Label, u64)>,
-        is_pack: bool,
-    ) -> Buffer {
-        let storage = self.decl.storages.len() as u32;
-        let first = self.decl.values.len() as u32;
-        for (label, size) in members {
-            let member = self.decl.values.len() as u32;
-            let size = if imported.is_some() { size } else { rounded(size) };
-            self.decl.values.push(Value {
-                label,
-                storage,
-                member,
-                size,
-                writer: None,
-                previous: None,
-                modifier: None,
-                exported: false,
-            });
-        }
-        let members = first..self.decl.values.len() as u32;
-        self.decl.storages.push(Storage { label, imported, members, is_pack });
-        Buffer { graph: self.decl.id, index: first }
-    }
-
-    fn declare_texture(&mut self, label: Label, mut desc: TextureDesc, is_target: bool) -> Texture {
-        desc.size.width = desc.size.width.max(1);
-        desc.size.height = desc.size.height.max(1);
-        desc.size.depth_or_array_layers = 1;
-        self.decl.note(("texture", &label, desc, is_target));
-        let index = self.decl.textures.len() as u32;
-        self.decl.textures.push(TextureDecl { label, desc, is_target });
-        Texture { graph: self.decl.id, index }
-    }
-
-    fn foreign(&mut self, place: &'static str, kind: &'static str) {
+    pub(crate) fn foreign(&mut self, place: &'static str, kind: &'static str) {
         self.decl.errors.push(GraphError::ForeignHandle { place: place.into(), kind });
     }
-}
-
-/// wgpu refuses empty bindings and copies that are not a multiple of 4.
-fn rounded(size: u64) -> u64 {
-    size.max(4).checked_next_multiple_of(4).unwrap_or(u64::MAX - 3)
 }

@@ -54,6 +54,15 @@ handle! {
     Pass
 }
 
+/// Two resources that change places every run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct History<T> {
+    /// Filled by a pass of this frame.
+    pub current: T,
+    /// What the newest run that filled it left.
+    pub previous: T,
+}
+
 /// A bind group that a pass declared; built once per plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Group {

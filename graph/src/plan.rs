@@ -39,6 +39,14 @@ pub(crate) struct Body {
     pub(crate) packs: Vec<Option<u32>>,
     pub(crate) textures: Vec<PlannedTexture>,
     pub(crate) slots: Vec<TextureSlot>,
+    /// By kept storage, if the plan uses it.
+    pub(crate) kept: Vec<Option<KeptBuffer>>,
+    /// By kept texture, if the plan uses it.
+    pub(crate) kept_textures: Vec<Option<KeptTexture>>,
+    /// The kept storages that a pass of the plan fills.
+    pub(crate) filled: Vec<u32>,
+    /// The kept textures that a pass of the plan fills.
+    pub(crate) filled_textures: Vec<u32>,
     /// Bytes of one staging buffer that holds every upload block.
     pub(crate) upload_bytes: u64,
     pub(crate) live_bytes: u64,
@@ -88,7 +96,7 @@ pub enum CullReason {
     },
 }
 
-/// Bytes that are placed as one: a transient, an imported buffer, or the live members of a pack.
+/// Bytes that are placed as one: a buffer, or the live members of a pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlannedBuffer {
@@ -100,9 +108,32 @@ pub struct PlannedBuffer {
     pub first: u32,
     /// The last pass that uses it; the last of the plan for an exported value.
     pub last: u32,
-    /// Where a transient lies; `None` for an imported buffer.
+    /// Where a transient lies; `None` for what outlives the frame.
     pub placement: Option<Placement>,
+    pub(crate) kept: Option<KeptPlace>,
     pub(crate) storage: u32,
+}
+
+/// A buffer that the runtime keeps, or the two of a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct KeptBuffer {
+    pub(crate) size: u64,
+    pub(crate) usage: wgpu::BufferUsages,
+    pub(crate) is_history: bool,
+}
+
+/// A texture that the runtime keeps, or the two of a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct KeptTexture {
+    pub(crate) slot: TextureSlot,
+    pub(crate) is_history: bool,
+}
+
+/// Which kept resource, by index, and which of the two of a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct KeptPlace {
+    pub(crate) index: u32,
+    pub(crate) is_previous: bool,
 }
 
 /// A range of an arena.
@@ -149,6 +180,7 @@ pub(crate) enum TexturePlace {
     Unused,
     Slot(u32),
     Target,
+    Kept(KeptPlace),
 }
 
 /// A texture on the device, shared by declared textures whose lifetimes do not overlap.
@@ -210,6 +242,12 @@ impl Plan {
     /// Bytes of all arenas.
     pub fn peak_bytes(&self) -> u64 {
         self.body.arenas.iter().map(|arena| arena.size).sum()
+    }
+
+    /// Bytes of buffers that the runtime keeps from run to run; a history counts twice.
+    pub fn kept_bytes(&self) -> u64 {
+        let kept = self.body.kept.iter().flatten();
+        kept.map(|kept| if kept.is_history { 2 * kept.size } else { kept.size }).sum()
     }
 
     /// Bytes if every transient had a buffer of its own.

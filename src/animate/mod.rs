@@ -16,7 +16,7 @@ pub use animator::{AnimateError, Animator, ClipRef, Instance, InstanceId, ModelI
 pub use batch::Stage;
 pub use handle::Handle;
 pub use hierarchy::set_world;
-pub use palette::{JointMatrix, PaletteLayout, set_palette};
+pub use palette::{JointMatrix, MAX_MORPH_WEIGHT, PaletteLayout, set_palette};
 pub use player::{LoopMode, Player};
 pub use pose::{Pose, PoseMut, set_rest};
 pub use sample::{sample, set_channels};

@@ -5,6 +5,27 @@ use glam::Affine3A;
 pub use super::joint_matrix::JointMatrix;
 use crate::model::Model;
 
+/// Largest magnitude of a morph weight while it is deformed; more counts as this much.
+pub const MAX_MORPH_WEIGHT: f32 = 1e4;
+
+impl JointMatrix {
+    /// Largest magnitude of a coefficient in a palette. With [`MAX_COORDINATE`], [`MAX_WEIGHT_SUM`] and
+    /// [`MAX_MORPH_WEIGHT`] it keeps every product and sum of the kernel inside f32.
+    ///
+    /// [`MAX_COORDINATE`]: crate::model::MAX_COORDINATE
+    /// [`MAX_WEIGHT_SUM`]: crate::model::MAX_WEIGHT_SUM
+    /// [`MAX_MORPH_WEIGHT`]: crate::animate::MAX_MORPH_WEIGHT
+    pub const MAX: f32 = 1e12;
+
+    /// Coefficients cut to ±[`JointMatrix::MAX`], and 0 for NaN: what overflowed up the chain stays finite.
+    #[must_use]
+    pub fn bounded(self) -> Self {
+        let bounded =
+            |row: [f32; 4]| row.map(|v| if v.is_nan() { 0.0 } else { v.clamp(-Self::MAX, Self::MAX) });
+        Self { x: bounded(self.x), y: bounded(self.y), z: bounded(self.z) }
+    }
+}
+
 impl From<Affine3A> for JointMatrix {
     fn from(m: Affine3A) -> Self {
         let (x, y, z, t) = (m.x_axis, m.y_axis, m.z_axis, m.translation);
@@ -70,17 +91,17 @@ impl PaletteLayout {
 }
 
 /// Stage `palette`: `palette[i] = joint_world[i] · inverse_bind[i]`, both relative to the instance's
-/// root. `world` has a matrix per node, `palette` [`PaletteLayout::len`] rows. Nothing is inverted, so a
-/// joint scaled to zero gives a finite palette.
+/// root. `world` has a matrix per node, `palette` [`PaletteLayout::len`] rows. Nothing is inverted and
+/// every coefficient is [bounded](JointMatrix::bounded), so the palette is finite whatever the pose.
 pub fn set_palette(model: &Model, layout: &PaletteLayout, world: &[Affine3A], palette: &mut [JointMatrix]) {
     for (source, range) in &layout.sources {
         let rows = &mut palette[range.clone()];
         match source {
-            Source::Node(node) => rows.fill(world[*node as usize].into()),
+            Source::Node(node) => rows.fill(JointMatrix::from(world[*node as usize]).bounded()),
             Source::Skin(skin) => {
                 let skin = &model.skins()[*skin as usize];
                 for ((row, &node), inverse) in rows.iter_mut().zip(skin.joints()).zip(skin.inverse_binds()) {
-                    *row = (world[node as usize] * *inverse).into();
+                    *row = JointMatrix::from(world[node as usize] * *inverse).bounded();
                 }
             }
         }

@@ -4,7 +4,7 @@ use super::{
     layout::{ActiveTarget, HEADERS, MorphHeader, NO_OUTPUT, VARIANTS, VariantHeader, WorkItem},
     variant::Variant,
 };
-use crate::animate::{AnimateError, InstanceId, JointMatrix};
+use crate::animate::{AnimateError, InstanceId, JointMatrix, MAX_MORPH_WEIGHT};
 
 /// Where one part's vertices go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,15 +136,17 @@ impl FrameBlock {
 
     /// Lists the active targets behind the items; returns where, or 0 when none is.
     fn push_morph(&mut self, source: &Source, primitive: &PartPrimitive, weights: &[f32]) -> u32 {
-        let active = weights.iter().filter(|w| **w != 0.0).count() as u32;
+        let active = weights.iter().filter(|w| is_active(**w)).count() as u32;
         if active == 0 || primitive.packed.targets.is_empty() {
             return 0;
         }
         let at = self.words.len() as u32;
         let first = source.start.vertices + primitive.packed.source;
         self.words.push(bytemuck::cast(MorphHeader { count: active, source: first, pad: [0; 2] }));
-        for (target, &weight) in primitive.packed.targets.iter().zip(weights).filter(|(_, w)| **w != 0.0) {
+        let targets = primitive.packed.targets.iter().zip(weights);
+        for (target, &weight) in targets.filter(|(_, w)| is_active(**w)) {
             let (blocks, deltas) = (source.start.tables + target.blocks, source.start.tables + target.deltas);
+            let weight = weight.clamp(-MAX_MORPH_WEIGHT, MAX_MORPH_WEIGHT);
             self.words.push(bytemuck::cast(ActiveTarget { blocks, deltas, weight, flags: target.flags }));
         }
         at
@@ -174,6 +176,11 @@ impl FrameBlock {
             next[variant] += 2;
         }
     }
+}
+
+/// A spline between huge keys can leave NaN.
+fn is_active(weight: f32) -> bool {
+    weight != 0.0 && !weight.is_nan()
 }
 
 /// The palette of every job, in order.

@@ -4,6 +4,7 @@ use super::{
     Delta, Influences, MorphTarget,
     chunk::{self, Chunk},
     flat_normals,
+    mesh_check::{MAX_COORDINATE, MAX_WEIGHT_SUM, check, check_range},
     transform::is_affine,
 };
 
@@ -147,6 +148,32 @@ pub enum MeshError {
         /// Which vertex.
         vertex: usize,
     },
+    /// A coordinate beyond what deformation can hold in f32.
+    #[error(
+        "primitive {primitive}: {attribute} {vertex} has a coordinate of {value:e}; at most {MAX_COORDINATE:e} can be deformed, scale the model down"
+    )]
+    OutOfRange {
+        /// Which primitive.
+        primitive: usize,
+        /// Which attribute.
+        attribute: &'static str,
+        /// Which vertex.
+        vertex: u32,
+        /// The coordinate.
+        value: f32,
+    },
+    /// The weights of a vertex sum up to more than deformation can hold in f32.
+    #[error(
+        "primitive {primitive}: the weights of vertex {vertex} sum up to {sum:e}; at most {MAX_WEIGHT_SUM:e} can be deformed, normalize them"
+    )]
+    WeightSum {
+        /// Which primitive.
+        primitive: usize,
+        /// Which vertex.
+        vertex: usize,
+        /// The sum.
+        sum: f32,
+    },
     /// A default weight is NaN or infinite.
     #[error("default weight {target} is {weight}; weights must be finite")]
     Weight {
@@ -198,6 +225,7 @@ impl Mesh {
         if bind != Mat4::IDENTITY {
             primitives.iter_mut().for_each(|p| p.apply(bind));
         }
+        primitives.iter().enumerate().try_for_each(|(index, p)| check_range(index, p))?;
         let bind = Affine3A::from_mat4(bind);
         Ok(Self { name: name.into(), primitives, target_names: vec![String::new(); targets], weights, bind })
     }
@@ -426,68 +454,4 @@ fn permute<T: Copy>(list: &[T], source: &[u32]) -> Vec<T> {
 
 fn is_triangles(topology: Topology) -> bool {
     matches!(topology, Topology::Triangles | Topology::TriangleStrip)
-}
-
-fn check_finite(primitive: usize, desc: &PrimitiveDesc) -> Result<(), MeshError> {
-    let finite = |attribute, bad: Option<usize>| match bad {
-        Some(vertex) => Err(MeshError::NotFinite { primitive, attribute, vertex }),
-        None => Ok(()),
-    };
-    finite("POSITION", desc.positions.iter().position(|p| !p.is_finite()))?;
-    finite("NORMAL", desc.normals.iter().position(|n| !n.is_finite()))?;
-    finite("TANGENT", desc.tangents.iter().position(|t| !t.is_finite()))?;
-    for set in &desc.uv_sets {
-        finite("TEXCOORD", set.iter().position(|uv| !uv.is_finite()))?;
-    }
-    for set in &desc.colors {
-        finite("COLOR", set.iter().position(|c| !c.is_finite()))?;
-    }
-    for target in &desc.targets {
-        let bad = (0..target.vertices().len()).find(|&row| !target.delta(row).is_finite());
-        finite("a target's delta of", bad.map(|row| target.vertices()[row] as usize))?;
-    }
-    Ok(())
-}
-
-fn check(primitive: usize, desc: &PrimitiveDesc) -> Result<(), MeshError> {
-    let vertices = desc.positions.len();
-    let count = |attribute, found: usize| match found == 0 || found == vertices {
-        true => Ok(()),
-        false => Err(MeshError::AttributeCount { primitive, attribute, found, vertices }),
-    };
-    count("NORMAL", desc.normals.len())?;
-    count("TANGENT", desc.tangents.len())?;
-    desc.uv_sets.iter().try_for_each(|s| count("TEXCOORD", s.len()))?;
-    desc.colors.iter().try_for_each(|s| count("COLOR", s.len()))?;
-    if let Some(influences) = &desc.influences {
-        let found = influences.vertices();
-        if found != vertices {
-            return Err(MeshError::AttributeCount {
-                primitive,
-                attribute: "JOINTS/WEIGHTS",
-                found,
-                vertices,
-            });
-        }
-    }
-    check_finite(primitive, desc)?;
-    for (target, morph) in desc.targets.iter().enumerate() {
-        if let Some(&vertex) = morph.vertices().iter().find(|&&v| v as usize >= vertices) {
-            return Err(MeshError::TargetVertex { primitive, target, vertex, vertices });
-        }
-    }
-    let indices = desc.indices.as_ref().map_or(vertices, Vec::len);
-    let whole = match desc.topology {
-        Topology::Triangles => indices.is_multiple_of(3),
-        Topology::Lines => indices.is_multiple_of(2),
-        Topology::Points | Topology::LineStrip | Topology::TriangleStrip => true,
-    };
-    if !whole {
-        return Err(MeshError::IndexCount { primitive, indices, topology: desc.topology });
-    }
-    let Some(list) = &desc.indices else { return Ok(()) };
-    if let Some(&index) = list.iter().find(|&&i| i as usize >= vertices) {
-        return Err(MeshError::IndexOutOfRange { primitive, index, vertices });
-    }
-    Ok(())
 }

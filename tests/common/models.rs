@@ -1,9 +1,9 @@
 //! Models made of numbers, for tests that need no file.
 
-use glam::{Quat, Vec2, Vec3, Vec4};
+use glam::{Mat4, Quat, Vec2, Vec3, Vec4};
 use sinew::model::{
-    Channel, Clip, Delta, Influence, Influences, Interpolation, Mesh, Model, ModelDesc, MorphTarget, Node,
-    Part, PrimitiveDesc, Skeleton, Skin, Topology, Track, Transform, normalize_weights,
+    Channel, Clip, Delta, Influence, Influences, Interpolation, MAX_COORDINATE, Mesh, Model, ModelDesc,
+    MorphTarget, Node, Part, PrimitiveDesc, Skeleton, Skin, Topology, Track, Transform, normalize_weights,
 };
 
 /// A small reproducible generator (xorshift).
@@ -47,16 +47,21 @@ pub struct Shape {
 
 /// A chain of joints that a clip of one second bends, with random vertices around it.
 pub fn character(seed: u64, shape: Shape) -> Model {
-    character_with(seed, shape, bend)
+    character_with(seed, shape, bend, 1.0)
 }
 
 /// As [`character`], with a clip of everything that a file may hold and nobody wants: rotations of any
 /// length, scales of zero, of mixed signs, tiny and large.
 pub fn hostile(seed: u64, shape: Shape) -> Model {
-    character_with(seed, shape, distort)
+    character_with(seed, shape, distort, 1.0)
 }
 
-fn character_with(seed: u64, shape: Shape, clip: fn(&mut Random, u32, u32) -> Clip) -> Model {
+/// As [`hostile`], with every number as large as a model may hold, under keys of any finite size.
+pub fn extreme(seed: u64, shape: Shape) -> Model {
+    character_with(seed, shape, overflow, MAX_COORDINATE)
+}
+
+fn character_with(seed: u64, shape: Shape, clip: fn(&mut Random, u32, u32) -> Clip, size: f32) -> Model {
     let mut random = Random::new(seed);
     let joints = shape.joints.max(1);
     let node = |j: u32| Node {
@@ -67,8 +72,13 @@ fn character_with(seed: u64, shape: Shape, clip: fn(&mut Random, u32, u32) -> Cl
     let mut nodes: Vec<Node> = (0..joints).map(node).collect();
     nodes.push(Node { name: "body".into(), ..Default::default() });
     let skeleton = Skeleton::new(nodes).expect("a chain");
-    let skin = Skin::bind_at_rest("skin", &skeleton, (0..joints).collect()).expect("binds");
-    let mesh = Mesh::new("mesh", vec![primitive(&mut random, shape)], vec![0.0; shape.targets as usize]);
+    let bind = |j: u32| {
+        Mat4::from_translation(Vec3::NEG_Y * j as f32 / joints as f32) * Mat4::from_scale(Vec3::splat(size))
+    };
+    let binds: Vec<_> = (0..joints).map(bind).collect();
+    let skin = Skin::new("skin", &skeleton, (0..joints).collect(), Some(&binds)).expect("binds");
+    let mesh =
+        Mesh::new("mesh", vec![primitive(&mut random, shape, size)], vec![0.0; shape.targets as usize]);
     let mesh = mesh.expect("a mesh");
     let part = Part {
         node: joints,
@@ -88,7 +98,7 @@ fn character_with(seed: u64, shape: Shape, clip: fn(&mut Random, u32, u32) -> Cl
     .expect("a model")
 }
 
-fn primitive(random: &mut Random, shape: Shape) -> PrimitiveDesc {
+fn primitive(random: &mut Random, shape: Shape, size: f32) -> PrimitiveDesc {
     let count = shape.vertices as usize;
     let normals: Vec<Vec3> = (0..count).map(|_| random.direction()).collect();
     let tangent = |n: &Vec3| n.any_orthonormal_vector().extend(if n.x > 0.0 { 1.0 } else { -1.0 });
@@ -106,9 +116,9 @@ fn primitive(random: &mut Random, shape: Shape) -> PrimitiveDesc {
         let rows = (0..shape.vertices).filter_map(|v| {
             let moved = random.below(4) == 0;
             let delta = Delta {
-                position: random.vector() * 0.1,
-                normal: random.vector() * 0.2,
-                tangent: random.vector() * 0.2,
+                position: random.vector() * 0.1 * size,
+                normal: random.vector() * 0.2 * size,
+                tangent: random.vector() * 0.2 * size,
             };
             moved.then_some((v, delta))
         });
@@ -117,7 +127,7 @@ fn primitive(random: &mut Random, shape: Shape) -> PrimitiveDesc {
     PrimitiveDesc {
         topology: Topology::Points,
         targets: targets.collect(),
-        positions: (0..count).map(|_| random.vector()).collect(),
+        positions: (0..count).map(|_| random.vector() * size).collect(),
         uv_sets: vec![vec![Vec2::ZERO; count]],
         influences: (shape.influences > 0).then_some(influences),
         normals,
@@ -177,4 +187,28 @@ fn distort(random: &mut Random, joints: u32, targets: u32) -> Clip {
         tracks.push(step(joints, Channel::Weights, weights, targets));
     }
     Clip::new("distort", tracks).expect("a clip")
+}
+
+/// Keys of any finite size, on splines too.
+fn overflow(random: &mut Random, joints: u32, targets: u32) -> Clip {
+    let mut tracks = Vec::new();
+    let mut any = |count: u32| -> Vec<f32> {
+        let one = |_| [1e38, -1e38, 1e19, 1.0, 0.0, 1e-38][random.below(6) as usize];
+        (0..count).map(one).collect()
+    };
+    // Two keys of in-tangent, value and out-tangent.
+    let mut spline = |node, channel, width| {
+        let values = any(6 * width);
+        let (interpolation, times) = (Interpolation::CubicSpline, vec![0.0, 1.0]);
+        tracks.push(Track { node, channel, interpolation, times, values, width });
+    };
+    for node in 0..joints {
+        spline(node, Channel::Translation, 3);
+        spline(node, Channel::Rotation, 4);
+        spline(node, Channel::Scale, 3);
+    }
+    if targets > 0 {
+        spline(joints, Channel::Weights, targets);
+    }
+    Clip::new("overflow", tracks).expect("a clip")
 }

@@ -72,7 +72,7 @@ fn is_seen_later(decl: &Declarations, order: &[u32], at: usize, texture: u32) ->
     let later = order[at + 1..].iter().map(|&pass| &decl.passes[pass as usize]);
     let mut touching = later.filter(|pass| pass.uses.iter().any(|u| u.target == target));
     match touching.next() {
-        None => decl.textures[texture as usize].is_target,
+        None => decl.textures[texture as usize].home.outlives_frame(),
         Some(pass) => {
             let mut uses = pass.uses.iter().filter(|u| u.target == target);
             uses.any(|u| !u.usage.writes()) || pass.loads(texture)

@@ -52,10 +52,10 @@ fn is_observed(decl: &Declarations, pass: &PassDecl, exported: &[bool]) -> bool 
     let mut written = pass.uses.iter().filter(|u| u.usage.writes());
     pass.keep
         || written.any(|u| match u.target {
-            Target::Texture(texture) => decl.textures[texture as usize].is_target,
+            Target::Texture(texture) => decl.textures[texture as usize].home.outlives_frame(),
             target => decl.touched(target).any(|value| {
                 let storage = decl.values[value as usize].storage;
-                exported[value as usize] || decl.storages[storage as usize].imported.is_some()
+                exported[value as usize] || decl.storages[storage as usize].home.outlives_frame()
             }),
         })
 }

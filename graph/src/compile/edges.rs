@@ -86,15 +86,15 @@ fn modifications(decl: &Declarations, readers: &[Vec<u32>], edges: &mut Edges, e
 
 fn need_writer(decl: &Declarations, pass: u32, value: u32, edges: &mut Edges, errors: &mut Vec<GraphError>) {
     let value = &decl.values[value as usize];
-    let imported = decl.storages[value.storage as usize].imported.is_some();
+    let is_filled = decl.storages[value.storage as usize].home.has_contents();
     match value.writer {
         // Reading and writing in one pass is reported where uses are validated.
         Some(writer) if writer == pass => {}
         Some(writer) if decl.passes[writer as usize].enabled => edges.needs[pass as usize].push(writer),
-        Some(writer) if !imported => {
+        Some(writer) if !is_filled => {
             edges.orphans.push(Orphan { pass, resource: value.label.clone(), writer });
         }
-        None if !imported => {
+        None if !is_filled => {
             let (pass, resource) = (decl.pass_label(pass), value.label.clone());
             errors.push(GraphError::ReadBeforeWrite { pass, resource });
         }
@@ -112,10 +112,10 @@ fn texture_uses(decl: &Declarations, texture: u32, edges: &mut Edges, errors: &m
     let (writers, disabled): (Vec<u32>, Vec<u32>) =
         all.clone().filter(|&p| touches(p, true)).partition(|&p| decl.passes[p as usize].enabled);
     let missing = |pass: u32, edges: &mut Edges, errors: &mut Vec<GraphError>| {
-        let TextureDecl { label, is_target, .. } = &decl.textures[texture as usize];
+        let TextureDecl { label, home, .. } = &decl.textures[texture as usize];
         let resource = label.clone();
         match disabled.first() {
-            _ if *is_target => {}
+            _ if home.has_contents() => {}
             Some(&writer) => edges.orphans.push(Orphan { pass, resource, writer }),
             None => errors.push(GraphError::ReadBeforeWrite { pass: decl.pass_label(pass), resource }),
         }

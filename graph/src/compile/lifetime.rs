@@ -1,9 +1,9 @@
 use crate::{
     access::Target,
     compile::{cull, edges::Edges},
-    decl::{Declarations, Storage, Value},
+    decl::{Declarations, Home, Side, Storage, Value},
     limits::Limits,
-    plan::{PlannedBuffer, ValuePlace},
+    plan::{KeptBuffer, KeptPlace, PlannedBuffer, ValuePlace},
 };
 
 /// The buffers that the plan uses: how long, for what, and where their parts lie inside them.
@@ -17,6 +17,8 @@ pub(super) struct Lives {
     pub(super) transient: Vec<bool>,
     pub(super) values: Vec<Option<ValuePlace>>,
     pub(super) packs: Vec<Option<u32>>,
+    /// By kept storage, if the plan uses it.
+    pub(super) kept: Vec<Option<KeptBuffer>>,
 }
 
 impl Lives {
@@ -48,9 +50,14 @@ pub(super) fn lifetimes(decl: &Declarations, order: &[u32], edges: &Edges, limit
         transient: Vec::new(),
         values: vec![None; decl.values.len()],
         packs: vec![None; decl.packs.len()],
+        kept: vec![None; decl.kept.len()],
     };
+    let kept_usage = kept_usage(decl);
     for (index, storage) in decl.storages.iter().enumerate() {
-        if let Some(life) = lives[index] {
+        if let Some(mut life) = lives[index] {
+            if let Home::Kept(kept, _) = storage.home {
+                life.usage = kept_usage[kept as usize];
+            }
             lay_out(decl, limits, index as u32, storage, life, &placed, &mut result);
         }
     }
@@ -79,10 +86,35 @@ fn lives(decl: &Declarations, order: &[u32], edges: &Edges) -> Vec<Option<Life>>
     for (value, _) in cull::exported(decl, edges).iter().enumerate().filter(|(_, exported)| **exported) {
         if let Some(life) = &mut lives[decl.values[value].storage as usize] {
             life.last = order.len().saturating_sub(1) as u32;
-            life.usage |= wgpu::BufferUsages::COPY_SRC;
+        }
+    }
+    for (life, storage) in lives.iter_mut().zip(&decl.storages) {
+        if let Some(life) = life {
+            life.usage |= storage.extra_usage;
         }
     }
     lives
+}
+
+/// By kept storage: everything that both of its sides are ever used for, so that every plan of the graph
+/// finds the same buffers. Both sides, because they change places.
+fn kept_usage(decl: &Declarations) -> Vec<wgpu::BufferUsages> {
+    let mut usage = vec![wgpu::BufferUsages::empty(); decl.kept.len()];
+    if usage.is_empty() {
+        return usage;
+    }
+    for u in decl.passes.iter().flat_map(|pass| &pass.uses) {
+        let storage = decl.storage_of(u.target).map(|storage| &decl.storages[storage as usize]);
+        if let Some(Storage { home: Home::Kept(kept, _), .. }) = storage {
+            usage[*kept as usize] |= u.usage.buffer_usage();
+        }
+    }
+    for storage in &decl.storages {
+        if let Home::Kept(kept, _) = storage.home {
+            usage[kept as usize] |= storage.extra_usage;
+        }
+    }
+    usage
 }
 
 /// By value: whether its member gets memory. A member that is only written as part of its pack does not,
@@ -104,6 +136,11 @@ fn placed_members(decl: &Declarations, order: &[u32], edges: &Edges, lives: &[Op
     }
     for (storage, life) in decl.storages.iter().zip(lives) {
         let members = storage.members.start as usize..storage.members.end as usize;
+        if let Home::Kept(..) = storage.home {
+            // Every plan of the graph, and the frames to come, find it laid out alike.
+            placed[members].fill(true);
+            continue;
+        }
         // A kept writer of a pack that nobody reads needs something to bind: the first member.
         if life.is_some() && !placed[members.clone()].contains(&true) {
             placed[members].iter_mut().take(1).for_each(|first| *first = true);
@@ -133,7 +170,14 @@ fn lay_out(
         size = offset.saturating_add(bytes);
     }
     result.of_storage[index as usize] = Some(buffer);
-    result.transient.push(storage.imported.is_none());
+    result.transient.push(storage.home.is_transient());
+    let kept = if let Home::Kept(kept, side) = storage.home {
+        let is_history = decl.kept[kept as usize].previous.is_some();
+        result.kept[kept as usize] = Some(KeptBuffer { size, usage: life.usage, is_history });
+        Some(KeptPlace { index: kept, is_previous: side == Side::Previous })
+    } else {
+        None
+    };
     result.usage.push(life.usage);
     result.buffers.push(PlannedBuffer {
         label: storage.label.clone(),
@@ -141,8 +185,35 @@ fn lay_out(
         first: life.first,
         last: life.last,
         placement: None,
+        kept,
         storage: index,
     });
+}
+
+/// The kept storages and textures that a pass of the plan fills, or changes, for the frames to come.
+pub(super) fn filled(decl: &Declarations, order: &[u32]) -> [Vec<u32>; 2] {
+    let mut filled = [Vec::new(), Vec::new()];
+    if decl.kept.is_empty() && decl.kept_textures.is_empty() {
+        return filled;
+    }
+    let uses = order.iter().flat_map(|&pass| &decl.passes[pass as usize].uses);
+    for u in uses.filter(|u| u.usage.writes()) {
+        let (list, home) = match u.target {
+            Target::Texture(texture) => (1, decl.textures[texture as usize].home),
+            target => {
+                let storage = decl.storage_of(target).map(|storage| &decl.storages[storage as usize]);
+                (0, storage.map_or(Home::Transient, |storage| storage.home.place()))
+            }
+        };
+        if let Home::Kept(kept, Side::Persistent | Side::Current) = home {
+            filled[list].push(kept);
+        }
+    }
+    for list in &mut filled {
+        list.sort_unstable();
+        list.dedup();
+    }
+    filled
 }
 
 pub(super) fn aligned(bytes: u64, alignment: u64) -> u64 {

@@ -57,6 +57,7 @@ pub(crate) fn compile(
     let arenas = pack::pack(&lives, &colours, limits, options);
     let textures = texture::slots(decl, &order);
     let passes = attach::passes(decl, &order, &lives);
+    let [filled, filled_textures] = lifetime::filled(decl, &order);
 
     let plan = Plan {
         graph: decl.id,
@@ -73,6 +74,10 @@ pub(crate) fn compile(
             arenas: arenas.arenas,
             textures: textures.textures,
             slots: textures.slots,
+            kept: lives.kept,
+            kept_textures: textures.kept,
+            filled,
+            filled_textures,
         },
     };
     explain(&plan);

@@ -1,12 +1,14 @@
 use crate::{
     access::Target,
-    decl::Declarations,
-    plan::{PlannedTexture, TexturePlace, TextureSlot},
+    decl::{Declarations, Home, Side},
+    plan::{KeptPlace, KeptTexture, PlannedTexture, TexturePlace, TextureSlot},
 };
 
 pub(super) struct Slots {
     pub(super) textures: Vec<PlannedTexture>,
     pub(super) slots: Vec<TextureSlot>,
+    /// By kept texture, if the plan uses it.
+    pub(super) kept: Vec<Option<KeptTexture>>,
 }
 
 struct Life {
@@ -29,24 +31,50 @@ pub(super) fn slots(decl: &Declarations, order: &[u32]) -> Slots {
     let mut free_after: Vec<u32> = Vec::new();
     let mut lives = lives(decl, order);
     lives.sort_by_key(|life| life.first);
+    let mut kept = vec![None; decl.kept_textures.len()];
+    let kept_usage = kept_usage(decl);
 
     for Life { texture, first, last, usage } in lives {
-        let place = if decl.textures[texture].is_target {
-            TexturePlace::Target
-        } else {
-            let wanted = TextureSlot { desc: decl.textures[texture].desc, usage };
-            let free = slots.iter().zip(&free_after).position(|(slot, end)| *slot == wanted && *end < first);
-            let slot = free.unwrap_or_else(|| {
-                slots.push(wanted);
-                free_after.push(0);
-                slots.len() - 1
-            });
-            free_after[slot] = last;
-            TexturePlace::Slot(slot as u32)
+        let desc = decl.textures[texture].desc;
+        let place = match decl.textures[texture].home {
+            Home::External(()) => TexturePlace::Target,
+            Home::Kept(index, side) => {
+                let slot = TextureSlot { desc, usage: kept_usage[index as usize] };
+                let is_history = decl.kept_textures[index as usize].previous.is_some();
+                kept[index as usize] = Some(KeptTexture { slot, is_history });
+                TexturePlace::Kept(KeptPlace { index, is_previous: side == Side::Previous })
+            }
+            Home::Transient => {
+                let wanted = TextureSlot { desc, usage };
+                let mut free = slots.iter().zip(&free_after);
+                let free = free.position(|(slot, end)| *slot == wanted && *end < first);
+                let slot = free.unwrap_or_else(|| {
+                    slots.push(wanted);
+                    free_after.push(0);
+                    slots.len() - 1
+                });
+                free_after[slot] = last;
+                TexturePlace::Slot(slot as u32)
+            }
         };
         textures[texture] = PlannedTexture { first, last, place, ..unused(&decl.textures[texture].label) };
     }
-    Slots { textures, slots }
+    Slots { textures, slots, kept }
+}
+
+/// By kept texture: everything that both of its sides are ever used for.
+fn kept_usage(decl: &Declarations) -> Vec<wgpu::TextureUsages> {
+    let mut usage = vec![wgpu::TextureUsages::empty(); decl.kept_textures.len()];
+    if usage.is_empty() {
+        return usage;
+    }
+    for u in decl.passes.iter().flat_map(|pass| &pass.uses) {
+        let Target::Texture(texture) = u.target else { continue };
+        if let Home::Kept(kept, _) = decl.textures[texture as usize].home {
+            usage[kept as usize] |= u.usage.texture_usage();
+        }
+    }
+    usage
 }
 
 fn lives(decl: &Declarations, order: &[u32]) -> Vec<Life> {

@@ -3,7 +3,7 @@ use smallvec::SmallVec;
 use crate::{
     access::{PassKind, Target, Use},
     compile::lifetime::Lives,
-    decl::{Declarations, PassDecl},
+    decl::{Declarations, Home, PassDecl},
     error::GraphError,
     limits::Limits,
 };
@@ -103,7 +103,7 @@ fn memory(decl: &Declarations, target: Target) -> Option<Memory> {
 fn imported_usage(decl: &Declarations, pass: &PassDecl, errors: &mut Vec<GraphError>) {
     for u in &pass.uses {
         let Some(storage) = decl.storage_of(u.target) else { continue };
-        let Some(buffer) = &decl.storages[storage as usize].imported else { continue };
+        let Home::External(buffer) = &decl.storages[storage as usize].home else { continue };
         let (needs, has) = (u.usage.buffer_usage(), buffer.usage());
         if !has.contains(needs) {
             let (pass, resource, usage) = (pass.label.clone(), decl.label_of(u.target), u.usage.name());
@@ -143,7 +143,7 @@ fn attachments(decl: &Declarations, pass: &PassDecl, errors: &mut Vec<GraphError
 fn buffer_sizes(decl: &Declarations, limits: &Limits, errors: &mut Vec<GraphError>) {
     let usage = usage_by_member(decl);
     for (value, usage) in decl.values.iter().zip(usage) {
-        let is_imported = decl.storages[value.storage as usize].imported.is_some();
+        let is_imported = matches!(decl.storages[value.storage as usize].home, Home::External(_));
         let (limit, limit_name) = if usage.contains(wgpu::BufferUsages::UNIFORM) {
             (limits.max_uniform_binding, "max_uniform_buffer_binding_size")
         } else if usage.contains(wgpu::BufferUsages::STORAGE) {
@@ -201,7 +201,7 @@ fn exports(decl: &Declarations, errors: &mut Vec<GraphError>) {
         if let Some(pass) = value.modifier.filter(|&pass| decl.passes[pass as usize].enabled) {
             let pass = decl.pass_label(pass);
             errors.push(GraphError::ExportOverwritten { resource, pass });
-        } else if value.writer.is_none() && decl.storages[value.storage as usize].imported.is_none() {
+        } else if value.writer.is_none() && !decl.storages[value.storage as usize].home.has_contents() {
             errors.push(GraphError::ExportWithoutWriter { resource });
         }
     }

@@ -6,15 +6,14 @@ use smallvec::SmallVec;
 use tracing::field::Empty;
 
 use crate::{
-    access::PassKind,
-    plan::{Plan, PlannedPass, UploadBlock},
+    access::{PassKind, Target},
+    plan::{PlannedPass, UploadBlock},
     record::{ComputeRecord, HostRecord, RasterRecord, Record, TransferRecord},
     runtime::{
         error::RunError,
         host::Host,
-        prepare::Prepared,
+        prepare::{Prepared, World},
         resources::Resources,
-        target::Targets,
         timing::{self, Timer},
         void::Void,
     },
@@ -23,9 +22,8 @@ use crate::{
 
 /// The state of a run while its passes are recorded.
 pub(super) struct Recording<'a> {
-    pub(super) plan: &'a Plan,
+    pub(super) world: World<'a>,
     pub(super) prepared: &'a mut Prepared,
-    pub(super) targets: &'a Targets,
     pub(super) void: &'a Void,
     pub(super) staging: Option<Staging>,
     /// Present if this run is timed.
@@ -85,7 +83,7 @@ impl Recording<'_> {
         let used = &mut self.prepared.upload_used[..blocks];
         used.fill(0);
         let bytes = self.staging.as_mut().map_or_else(Default::default, Staging::bytes);
-        let mut host = Host { plan: self.plan, pass, bytes, used, undeclared: false, failure: None };
+        let mut host = Host { world: self.world, pass, bytes, used, undeclared: false, failure: None };
         record.record(&mut host, frame);
         let (undeclared, failure) = (host.undeclared, host.failure.take());
         if undeclared {
@@ -97,9 +95,9 @@ impl Recording<'_> {
         let mut copied = 0;
         for (at, &UploadBlock { value, offset, .. }) in pass.uploads.iter().enumerate() {
             let used = self.prepared.upload_used[at];
-            let range = self.prepared.values[value as usize].as_ref();
-            if let (Some(range), Some(staging), true) = (range, &mut self.staging, used > 0) {
-                staging.copy(encoder, offset..offset + used, &range.buffer, range.offset);
+            let bytes = self.prepared.bytes(Target::Buffer(value), self.world.kept);
+            if let (Some(bytes), Some(staging), true) = (bytes, &mut self.staging, used > 0) {
+                staging.copy(encoder, offset..offset + used, bytes.buffer, bytes.offset);
                 copied += used;
             }
         }
@@ -150,7 +148,7 @@ impl Recording<'_> {
         encoder: &'e mut wgpu::CommandEncoder,
     ) -> wgpu::RenderPass<'e> {
         let queries = self.timer.and_then(|timer| timer.queries(self.timed));
-        let view = |texture| self.prepared.attachment(texture, self.plan, self.targets);
+        let view = |texture| self.prepared.attachment(texture, self.world);
         let color: SmallVec<[_; 8]> = pass
             .color
             .iter()
@@ -199,9 +197,8 @@ impl Recording<'_> {
 
     fn resources(&self, pass: &PlannedPass) -> Resources<'_> {
         Resources {
-            plan: self.plan,
+            world: self.world,
             prepared: self.prepared,
-            targets: self.targets,
             void: self.void,
             pass: pass.declared,
             dispatches: Cell::new(0),

@@ -1,13 +1,14 @@
 use crate::{
     access::{Access, Target},
     handle::Buffer,
-    plan::{Plan, PlannedPass, UploadBlock},
+    plan::{PlannedPass, UploadBlock},
     role,
+    runtime::{kept::has_previous, prepare::World},
 };
 
 /// What a host pass may do: fill its upload blocks, and ask the plan what is worth filling.
 pub struct Host<'a> {
-    pub(crate) plan: &'a Plan,
+    pub(crate) world: World<'a>,
     pub(crate) pass: &'a PlannedPass,
     /// The mapped staging memory of the whole run.
     pub(crate) bytes: wgpu::WriteOnly<'a, [u8]>,
@@ -69,12 +70,18 @@ impl Host<'_> {
 
     /// Whether the plan gives `buffer` memory; see [`Plan::is_live`].
     pub fn is_live(&self, buffer: Buffer) -> bool {
-        self.plan.is_live(buffer)
+        self.world.plan.is_live(buffer)
+    }
+
+    /// Whether an earlier run filled what `value` belongs to; see
+    /// [`Resources::has_previous`](crate::Resources::has_previous).
+    pub fn has_previous(&self, value: Buffer) -> bool {
+        has_previous(self.world.kept, self.world.plan, value)
     }
 
     /// Bytes from the start of its pack's range to a live member; see [`Plan::offset_in_pack`].
     pub fn offset_in_pack(&self, buffer: Buffer) -> Option<u64> {
-        self.plan.offset_in_pack(buffer)
+        self.world.plan.offset_in_pack(buffer)
     }
 
     /// The block of `access`, from now on copied whole.
@@ -85,7 +92,7 @@ impl Host<'_> {
     }
 
     fn find(&mut self, access: Access<role::Upload>) -> Option<(usize, UploadBlock)> {
-        let is_own = access.graph == self.plan.graph && access.pass == self.pass.declared;
+        let is_own = access.graph == self.world.plan.graph && access.pass == self.pass.declared;
         let mut blocks = self.pass.uploads.iter().enumerate();
         let found = blocks.find(|(_, block)| is_own && access.target == Target::Buffer(block.value));
         self.undeclared |= found.is_none();

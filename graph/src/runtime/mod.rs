@@ -3,6 +3,7 @@
 mod error;
 mod frame;
 mod host;
+mod kept;
 mod prepare;
 mod resources;
 mod target;
@@ -15,11 +16,19 @@ pub use resources::Resources;
 pub use timing::{PassTime, Timings};
 
 use crate::{
+    access::Target,
     decl::Declarations,
     graph::Graph,
     handle::{Buffer, Texture},
     plan::{Plan, TexturePlace},
-    runtime::{frame::Recording, prepare::Prepared, target::Targets, timing::Timer, void::Void},
+    runtime::{
+        frame::Recording,
+        kept::Keep,
+        prepare::{Prepared, World},
+        target::Targets,
+        timing::Timer,
+        void::Void,
+    },
     upload::UploadRing,
 };
 
@@ -46,6 +55,7 @@ pub struct Runtime {
     device: wgpu::Device,
     options: RuntimeOptions,
     prepared: Vec<Prepared>,
+    keep: Keep,
     targets: Targets,
     ring: UploadRing,
     timer: Option<Timer>,
@@ -60,6 +70,7 @@ impl Runtime {
             device: device.clone(),
             options,
             prepared: Vec::new(),
+            keep: Keep::default(),
             targets: Targets::default(),
             ring: UploadRing::new(device),
             timer: options.timestamps.then(|| Timer::new(device, queue)).flatten(),
@@ -106,8 +117,9 @@ impl Runtime {
             gpu_frame = tracing::field::Empty
         )
         .entered();
-        let at = self.prepare(&graph.decl, plan)?;
         let staging = self.staging(plan)?;
+        let at = self.prepare(graph, plan)?;
+        let kept = self.keep.get(plan.graph).ok_or(RunError::ForeignPlan)?;
         self.frame += 1;
         let prepared = &mut self.prepared[at];
         prepared.last_run = number;
@@ -117,9 +129,8 @@ impl Runtime {
             span.record("gpu_frame", times.frame());
         }
         let mut recording = Recording {
-            plan,
+            world: World { plan, targets: &self.targets, kept },
             prepared,
-            targets: &self.targets,
             void: &self.void,
             staging,
             timer: self.timer.as_ref().filter(|_| readback.is_some()),
@@ -139,7 +150,13 @@ impl Runtime {
         if let (Some(timer), Some(readback)) = (&mut self.timer, readback) {
             timer.end(readback, encoder);
         }
-        mistake.map_or(Ok(()), Err)
+        match mistake {
+            Some(mistake) => Err(mistake),
+            None => {
+                self.keep.of(&graph.alive, &graph.decl).end(plan);
+                Ok(())
+            }
+        }
     }
 
     /// GPU times of the newest run whose work has finished; never waits.
@@ -157,12 +174,20 @@ impl Runtime {
     pub fn exported(&self, plan: &Plan, buffer: Buffer) -> Option<wgpu::BufferSlice<'_>> {
         plan.place(buffer)?;
         let prepared = &self.prepared[self.find(plan)?];
-        Some(prepared.values.get(buffer.index as usize)?.as_ref()?.slice())
+        let bytes = prepared.bytes(Target::Buffer(buffer.index), self.keep.get(plan.graph)?)?;
+        Some(bytes.slice())
     }
 
     /// Plans whose objects are on the device.
     pub fn prepared_plans(&self) -> usize {
         self.prepared.len()
+    }
+
+    /// Bytes of buffers on the device: arenas of prepared plans, and what is kept for graphs. Without textures,
+    /// staging and timestamps.
+    pub fn device_bytes(&self) -> u64 {
+        let arenas: u64 = self.prepared.iter().map(|prepared| prepared.arena_bytes).sum();
+        arenas + self.keep.bytes()
     }
 
     /// Staging buffers created so far; constant in a steady state.
@@ -173,6 +198,7 @@ impl Runtime {
     /// Gives all memory of all plans back to the device; the next run builds what it needs.
     pub fn clear(&mut self) {
         self.prepared.clear();
+        self.keep.clear();
         self.targets.clear();
         self.ring.clear();
     }
@@ -194,9 +220,18 @@ impl Runtime {
     }
 
     /// Finds the objects of `plan` or builds them, evicting the plan that was not run for longest.
-    fn prepare(&mut self, decl: &Declarations, plan: &Plan) -> Result<usize, RunError> {
+    fn prepare<F>(&mut self, graph: &Graph<F>, plan: &Plan) -> Result<usize, RunError> {
+        let decl = &graph.decl;
+        let kept = self.keep.of(&graph.alive, decl);
+        if kept.prepare(&self.device, plan) {
+            // Other plans hold what was replaced.
+            self.prepared.retain(|prepared| prepared.graph != plan.graph);
+        }
+        kept.begin();
         if let Some(at) = self.find(plan) {
-            self.prepared[at].refresh(&self.device, decl, plan, &self.targets);
+            let kept = self.keep.get(plan.graph).ok_or(RunError::ForeignPlan)?;
+            let world = World { plan, targets: &self.targets, kept };
+            self.prepared[at].refresh(&self.device, decl, world);
             return Ok(at);
         }
         if cfg!(debug_assertions)
@@ -204,13 +239,16 @@ impl Runtime {
         {
             return Err(RunError::DoubleBooked { first: a.label.clone(), second: b.label.clone() });
         }
+        self.prepared.retain(|prepared| self.keep.is_current(prepared.graph));
         while self.prepared.len() >= self.options.plans.max(1) {
             let oldest = self.prepared.iter().enumerate().min_by_key(|(_, prepared)| prepared.last_run);
             let Some((oldest, _)) = oldest else { break };
             self.prepared.swap_remove(oldest);
         }
         tracing::debug!(arenas = plan.arenas().len(), peak_bytes = plan.peak_bytes(), "prepared");
-        self.prepared.push(Prepared::new(&self.device, decl, plan, &self.targets));
+        let kept = self.keep.get(plan.graph).ok_or(RunError::ForeignPlan)?;
+        let world = World { plan, targets: &self.targets, kept };
+        self.prepared.push(Prepared::new(&self.device, decl, world));
         Ok(self.prepared.len() - 1)
     }
 

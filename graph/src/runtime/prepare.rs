@@ -6,44 +6,99 @@ use smallvec::SmallVec;
 
 use crate::{
     access::{BindKind, Target, Use},
-    decl::{Declarations, GroupDecl},
+    decl::{Declarations, GroupDecl, Home},
     handle::{GraphId, Label},
-    plan::{Plan, TexturePlace, TextureSlot},
-    runtime::target::Targets,
+    plan::{KeptPlace, Plan, TexturePlace, TextureSlot},
+    runtime::{kept::Kept, target::Targets},
 };
 
 /// A range of a buffer on the device.
-#[derive(Debug)]
-pub(crate) struct PlacedRange {
-    pub(crate) buffer: wgpu::Buffer,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bytes<'a> {
+    pub(crate) buffer: &'a wgpu::Buffer,
     pub(crate) offset: u64,
     pub(crate) size: u64,
 }
 
-impl PlacedRange {
-    pub(crate) fn binding(&self) -> wgpu::BufferBinding<'_> {
+impl<'a> Bytes<'a> {
+    pub(crate) fn binding(self) -> wgpu::BufferBinding<'a> {
         let size = wgpu::BufferSize::new(self.size);
-        wgpu::BufferBinding { buffer: &self.buffer, offset: self.offset, size }
+        wgpu::BufferBinding { buffer: self.buffer, offset: self.offset, size }
     }
 
-    pub(crate) fn slice(&self) -> wgpu::BufferSlice<'_> {
+    pub(crate) fn slice(self) -> wgpu::BufferSlice<'a> {
         self.buffer.slice(self.offset..self.offset + self.size)
     }
 }
 
-/// The views of one texture slot.
+/// Where the bytes of a value or pack lie.
 #[derive(Debug)]
+struct PlacedRange {
+    memory: Memory,
+    offset: u64,
+    size: u64,
+}
+
+#[derive(Debug)]
+enum Memory {
+    /// An arena, or a buffer of the caller.
+    Buffer(wgpu::Buffer),
+    Kept(KeptPlace),
+}
+
+/// The views of one texture slot.
+#[derive(Clone, Debug)]
 pub(crate) struct SlotViews {
     pub(crate) attachment: wgpu::TextureView,
     /// Depth alone where the format also has stencil, since a binding shows one aspect.
     pub(crate) sampled: wgpu::TextureView,
 }
 
+/// A bind group as it is now, and as it was with histories the other way round.
 #[derive(Debug)]
 pub(crate) struct PreparedGroup {
-    pub(crate) group: wgpu::BindGroup,
+    variants: SmallVec<[Variant; 2]>,
+    current: usize,
     /// The views of targets it was built with, by texture.
     targets: SmallVec<[(u32, wgpu::TextureView); 1]>,
+    /// The kept resources it holds.
+    kept: SmallVec<[KeptUse; 2]>,
+}
+
+#[derive(Debug)]
+struct Variant {
+    group: wgpu::BindGroup,
+    /// Which of the kept resources were flipped.
+    flipped: SmallVec<[bool; 2]>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum KeptUse {
+    Buffer(u32),
+    Texture(u32),
+}
+
+impl KeptUse {
+    fn is_flipped(self, kept: &Kept) -> bool {
+        match self {
+            Self::Buffer(index) => kept.is_buffer_flipped(index),
+            Self::Texture(index) => kept.is_texture_flipped(index),
+        }
+    }
+}
+
+impl PreparedGroup {
+    pub(crate) fn group(&self) -> Option<&wgpu::BindGroup> {
+        self.variants.get(self.current).map(|variant| &variant.group)
+    }
+}
+
+/// What resources stand for in this run.
+#[derive(Clone, Copy)]
+pub(crate) struct World<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) targets: &'a Targets,
+    pub(crate) kept: &'a Kept,
 }
 
 /// Everything one plan needs on the device.
@@ -52,11 +107,12 @@ pub(crate) struct Prepared {
     pub(crate) graph: GraphId,
     pub(crate) fingerprint: u64,
     pub(crate) last_run: u64,
+    pub(crate) arena_bytes: u64,
     /// By value.
-    pub(crate) values: Vec<Option<PlacedRange>>,
+    values: Vec<Option<PlacedRange>>,
     /// By pack: its live members as one range.
-    pub(crate) packs: Vec<Option<PlacedRange>>,
-    pub(crate) slots: Vec<SlotViews>,
+    packs: Vec<Option<PlacedRange>>,
+    slots: Vec<SlotViews>,
     /// By group; `None` while its pass is not in the plan.
     pub(crate) groups: Vec<Option<PreparedGroup>>,
     /// The passes with timestamps, in order.
@@ -66,19 +122,18 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    pub(crate) fn new(device: &wgpu::Device, decl: &Declarations, plan: &Plan, targets: &Targets) -> Self {
+    pub(crate) fn new(device: &wgpu::Device, decl: &Declarations, world: World<'_>) -> Self {
+        let plan = world.plan;
         let arenas: Vec<_> = plan.arenas().iter().map(|arena| create_arena(device, arena)).collect();
         let place = |buffer: u32, offset: u64, size: u64| {
             let planned = &plan.body.buffers[buffer as usize];
-            let imported = decl.storages[planned.storage as usize].imported.as_ref();
-            Some(match planned.placement {
-                Some(place) => PlacedRange {
-                    buffer: arenas.get(place.arena as usize)?.clone(),
-                    offset: place.offset + offset,
-                    size,
-                },
-                None => PlacedRange { buffer: imported?.clone(), offset, size },
-            })
+            let start = planned.placement.map_or(0, |place| place.offset);
+            let memory = match &decl.storages[planned.storage as usize].home {
+                Home::Transient => Memory::Buffer(arenas.get(planned.placement?.arena as usize)?.clone()),
+                Home::External(buffer) => Memory::Buffer(buffer.clone()),
+                Home::Kept(..) => Memory::Kept(planned.kept?),
+            };
+            Some(PlacedRange { memory, offset: start + offset, size })
         };
         let values = plan.body.values.iter();
         let packs = plan.body.packs.iter();
@@ -88,6 +143,7 @@ impl Prepared {
             graph: plan.graph,
             fingerprint: plan.fingerprint(),
             last_run: 0,
+            arena_bytes: plan.peak_bytes(),
             values: values.map(|v| v.and_then(|v| place(v.buffer, v.offset, v.size))).collect(),
             packs: packs.map(|p| p.and_then(|p| place(p, 0, plan.body.buffers[p as usize].size))).collect(),
             slots: plan.body.slots.iter().map(|slot| create_slot(device, slot)).collect(),
@@ -99,50 +155,55 @@ impl Prepared {
         plan.passes().iter().for_each(|pass| alive[pass.declared as usize] = true);
         for group in &decl.groups {
             let wanted = alive[group.pass as usize];
-            let built = wanted.then(|| prepared.build(device, group, plan, targets)).flatten();
+            let built = wanted.then(|| prepared.build(device, group, world)).flatten();
             prepared.groups.push(built);
         }
         prepared
     }
 
-    /// Builds the groups again that hold a target whose view has changed.
-    pub(crate) fn refresh(
-        &mut self,
-        device: &wgpu::Device,
-        decl: &Declarations,
-        plan: &Plan,
-        targets: &Targets,
-    ) {
+    /// Builds the groups again that hold a target whose view has changed, and turns histories round.
+    pub(crate) fn refresh(&mut self, device: &wgpu::Device, decl: &Declarations, world: World<'_>) {
         for index in 0..self.groups.len() {
-            let Some(built) = &self.groups[index] else { continue };
+            let Some(built) = &mut self.groups[index] else { continue };
             let mut held = built.targets.iter();
-            let is_stale = held.any(|(target, view)| targets.view(self.graph, *target) != Some(view));
+            let is_stale = held.any(|(target, view)| world.targets.view(self.graph, *target) != Some(view));
             if is_stale {
-                self.groups[index] = self.build(device, &decl.groups[index], plan, targets);
+                self.groups[index] = self.build(device, &decl.groups[index], world);
+            } else if !built.kept.is_empty() {
+                let flipped = || built.kept.iter().map(|kept| kept.is_flipped(world.kept));
+                let known = built.variants.iter().position(|v| v.flipped.iter().copied().eq(flipped()));
+                if let Some(known) = known {
+                    built.current = known;
+                } else if let Some(mut other) = self.build(device, &decl.groups[index], world)
+                    && let Some(built) = &mut self.groups[index]
+                {
+                    built.current = built.variants.len();
+                    built.variants.append(&mut other.variants);
+                }
             }
         }
     }
 
-    fn build(
-        &self,
-        device: &wgpu::Device,
-        group: &GroupDecl,
-        plan: &Plan,
-        targets: &Targets,
-    ) -> Option<PreparedGroup> {
+    fn build(&self, device: &wgpu::Device, group: &GroupDecl, world: World<'_>) -> Option<PreparedGroup> {
         let mut held = SmallVec::new();
+        let mut kept: SmallVec<[KeptUse; 2]> = SmallVec::new();
         let mut entries: SmallVec<[wgpu::BindGroupEntry<'_>; 8]> = SmallVec::new();
         for (binding, bind) in &group.entries {
             let resource = match &bind.0 {
                 BindKind::Access { target: Target::Texture(texture), .. } => {
-                    let view = self.sampled(*texture, plan, targets)?;
-                    if plan.body.textures[*texture as usize].place == TexturePlace::Target {
-                        held.push((*texture, view.clone()));
+                    let view = self.sampled(*texture, world)?;
+                    match world.plan.body.textures[*texture as usize].place {
+                        TexturePlace::Target => held.push((*texture, view.clone())),
+                        TexturePlace::Kept(place) => kept.push(KeptUse::Texture(place.index)),
+                        TexturePlace::Slot(_) | TexturePlace::Unused => {}
                     }
                     wgpu::BindingResource::TextureView(view)
                 }
                 BindKind::Access { target, .. } => {
-                    wgpu::BindingResource::Buffer(self.range(*target)?.binding())
+                    if let Memory::Kept(place) = self.placed(*target)?.memory {
+                        kept.push(KeptUse::Buffer(place.index));
+                    }
+                    wgpu::BindingResource::Buffer(self.bytes(*target, world.kept)?.binding())
                 }
                 BindKind::Sampler(sampler) => wgpu::BindingResource::Sampler(sampler),
                 BindKind::View(view) => wgpu::BindingResource::TextureView(view),
@@ -157,11 +218,22 @@ impl Prepared {
             entries.push(wgpu::BindGroupEntry { binding: *binding, resource });
         }
         let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &group.layout, entries: &entries };
-        Some(PreparedGroup { group: device.create_bind_group(&descriptor), targets: held })
+        let flipped = kept.iter().map(|kept| kept.is_flipped(world.kept)).collect();
+        let variant = Variant { group: device.create_bind_group(&descriptor), flipped };
+        Some(PreparedGroup { variants: SmallVec::from_iter([variant]), current: 0, targets: held, kept })
     }
 
     /// The bytes behind an access.
-    pub(crate) fn range(&self, target: Target) -> Option<&PlacedRange> {
+    pub(crate) fn bytes<'a>(&'a self, target: Target, kept: &'a Kept) -> Option<Bytes<'a>> {
+        let PlacedRange { memory, offset, size } = self.placed(target)?;
+        let buffer = match memory {
+            Memory::Buffer(buffer) => buffer,
+            Memory::Kept(place) => kept.buffer(*place)?,
+        };
+        Some(Bytes { buffer, offset: *offset, size: *size })
+    }
+
+    fn placed(&self, target: Target) -> Option<&PlacedRange> {
         match target {
             Target::Buffer(value) => self.values.get(value as usize)?.as_ref(),
             Target::Pack(pack) => self.packs.get(pack as usize)?.as_ref(),
@@ -169,28 +241,20 @@ impl Prepared {
         }
     }
 
-    pub(crate) fn sampled<'a>(
-        &'a self,
-        texture: u32,
-        plan: &Plan,
-        targets: &'a Targets,
-    ) -> Option<&'a wgpu::TextureView> {
-        match plan.body.textures.get(texture as usize)?.place {
+    pub(crate) fn sampled<'a>(&'a self, texture: u32, world: World<'a>) -> Option<&'a wgpu::TextureView> {
+        match world.plan.body.textures.get(texture as usize)?.place {
             TexturePlace::Slot(slot) => Some(&self.slots.get(slot as usize)?.sampled),
-            TexturePlace::Target => targets.view(self.graph, texture),
+            TexturePlace::Kept(place) => Some(&world.kept.texture(place)?.sampled),
+            TexturePlace::Target => world.targets.view(self.graph, texture),
             TexturePlace::Unused => None,
         }
     }
 
-    pub(crate) fn attachment<'a>(
-        &'a self,
-        texture: u32,
-        plan: &Plan,
-        targets: &'a Targets,
-    ) -> Option<&'a wgpu::TextureView> {
-        match plan.body.textures.get(texture as usize)?.place {
+    pub(crate) fn attachment<'a>(&'a self, texture: u32, world: World<'a>) -> Option<&'a wgpu::TextureView> {
+        match world.plan.body.textures.get(texture as usize)?.place {
             TexturePlace::Slot(slot) => Some(&self.slots.get(slot as usize)?.attachment),
-            TexturePlace::Target => targets.view(self.graph, texture),
+            TexturePlace::Kept(place) => Some(&world.kept.texture(place)?.attachment),
+            TexturePlace::Target => world.targets.view(self.graph, texture),
             TexturePlace::Unused => None,
         }
     }
@@ -205,7 +269,7 @@ fn create_arena(device: &wgpu::Device, arena: &crate::plan::Arena) -> wgpu::Buff
     })
 }
 
-fn create_slot(device: &wgpu::Device, slot: &TextureSlot) -> SlotViews {
+pub(super) fn create_slot(device: &wgpu::Device, slot: &TextureSlot) -> SlotViews {
     let format = slot.desc.format;
     let texture = device.create_texture(&wgpu::TextureDescriptor {
         label: Some("graph texture"),

@@ -2,12 +2,11 @@ use std::cell::Cell;
 
 use crate::{
     access::{Access, Target},
-    handle::{Buffer, GraphId, Group},
-    plan::Plan,
+    handle::{Buffer, GraphId, Group, Texture},
     role::{self, BufferRole},
     runtime::{
-        prepare::{PlacedRange, Prepared},
-        target::Targets,
+        kept::{has_previous, texture_has_previous},
+        prepare::{Bytes, Prepared, World},
         void::{Objects, Void},
     },
 };
@@ -17,9 +16,8 @@ use crate::{
 /// What the pass did not declare resolves to an empty stand-in, and the run ends with
 /// [`RunError::Undeclared`](crate::RunError::Undeclared).
 pub struct Resources<'a> {
-    pub(crate) plan: &'a Plan,
+    pub(crate) world: World<'a>,
     pub(crate) prepared: &'a Prepared,
-    pub(crate) targets: &'a Targets,
     pub(crate) void: &'a Void,
     pub(crate) pass: u32,
     pub(crate) dispatches: Cell<u64>,
@@ -32,8 +30,8 @@ impl<'a> Resources<'a> {
     /// The bind group, built once per plan.
     pub fn group(&self, group: Group) -> &'a wgpu::BindGroup {
         let groups = self.is_own(group.graph, group.pass).then_some(&self.prepared.groups);
-        let built = groups.and_then(|groups| groups.get(group.index as usize)?.as_ref());
-        built.map_or_else(|| &self.miss("group").group, |built| &built.group)
+        let built = groups.and_then(|groups| groups.get(group.index as usize)?.as_ref()?.group());
+        built.unwrap_or_else(|| &self.miss("group").group)
     }
 
     /// The bytes to set as a vertex buffer.
@@ -64,7 +62,7 @@ impl<'a> Resources<'a> {
     pub fn view(&self, access: Access<role::Sampled>) -> &'a wgpu::TextureView {
         let view = match access.target {
             Target::Texture(texture) if self.is_own(access.graph, access.pass) => {
-                self.prepared.sampled(texture, self.plan, self.targets)
+                self.prepared.sampled(texture, self.world)
             }
             _ => None,
         };
@@ -73,7 +71,18 @@ impl<'a> Resources<'a> {
 
     /// Whether the plan gives `buffer` memory; see [`Plan::is_live`].
     pub fn is_live(&self, buffer: Buffer) -> bool {
-        self.plan.is_live(buffer)
+        self.world.plan.is_live(buffer)
+    }
+
+    /// Whether an earlier run filled the persistent or history resource that `value` belongs to; before that it
+    /// holds zeros. False for any other buffer.
+    pub fn has_previous(&self, value: Buffer) -> bool {
+        has_previous(self.world.kept, self.world.plan, value)
+    }
+
+    /// As [`has_previous`](Self::has_previous), for a texture.
+    pub fn texture_has_previous(&self, texture: Texture) -> bool {
+        texture_has_previous(self.world.kept, self.world.plan, texture)
     }
 
     /// Adds to the number of dispatches that the pass's span shows.
@@ -93,13 +102,13 @@ impl<'a> Resources<'a> {
         }
     }
 
-    fn range<R>(&self, access: Access<R>) -> Option<&'a PlacedRange> {
+    fn range<R>(&self, access: Access<R>) -> Option<Bytes<'a>> {
         let prepared = self.is_own(access.graph, access.pass).then_some(self.prepared);
-        prepared.and_then(|prepared| prepared.range(access.target))
+        prepared.and_then(|prepared| prepared.bytes(access.target, self.world.kept))
     }
 
     fn is_own(&self, graph: GraphId, pass: u32) -> bool {
-        graph == self.plan.graph && pass == self.pass
+        graph == self.world.plan.graph && pass == self.pass
     }
 
     /// Notes the mistake and returns the stand-ins.

@@ -32,10 +32,11 @@ pub(super) fn added(sum: Rows, m: Rows, weight: f32) -> Rows {
     Rows { x: sum.x + m.x * weight, y: sum.y + m.y * weight, z: sum.z + m.z * weight }
 }
 
-/// Unit length; `fallback` where `v` has no direction.
+/// Unit length; `fallback` where `v` has no direction. Components are cut to what can be squared.
 fn unit_or(v: Vec3, fallback: Vec3) -> Vec3 {
-    let square = v.dot(v);
-    if square > 1e-30 { v * (1.0 / square.sqrt()) } else { fallback }
+    let cut = v.clamp(Vec3::splat(-1e18), Vec3::splat(1e18));
+    let square = cut.dot(cut);
+    if square > 1e-30 { cut * (1.0 / square.sqrt()) } else { fallback }
 }
 
 fn largest(m: Rows) -> f32 {
