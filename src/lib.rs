@@ -69,7 +69,9 @@ pub mod shaders;
 
 pub use animate::{Animator, InstanceId, LoopMode, ModelId, Player};
 #[cfg(feature = "gpu")]
-pub use deform::gpu::{Deformer, OutputKind, ReadBack, Skinned, SkinnedPart, declare, declare_with};
+pub use deform::gpu::{
+    DeclareOptions, Deformer, OutputKind, ReadBack, Skinned, SkinnedPart, declare, declare_with,
+};
 pub use deform::{CpuDeformer, DeformError, Precision};
 pub use model::Model;
 #[cfg(feature = "gpu")]

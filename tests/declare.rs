@@ -14,7 +14,7 @@ use common::{
     models::{Shape, character},
 };
 use sinew::{
-    Deformer, InstanceId, Model, OutputKind, Skinned, declare, declare_with,
+    DeclareOptions, Deformer, InstanceId, Model, OutputKind, Skinned, declare, declare_with,
     graph::{Buffer, Graph, Limits, Plan, Runtime, RuntimeOptions},
 };
 
@@ -237,43 +237,148 @@ fn a_mesh_without_vertices_runs_without_a_validation_error() {
     assert!(pollster::block_on(scope.pop()).is_none());
 }
 
-#[test]
-fn a_persistent_part_keeps_its_vertices_while_its_instance_is_hidden() {
+/// One playing instance of one model, all parts of one kind.
+fn scene_with(options: &DeclareOptions<'_>) -> Scene {
     let (device, queue) = gpu::device();
     let mut deformer = Deformer::new(&device);
     let model = deformer.add_model(&queue, &character(7, SHAPE)).unwrap();
     let id = deformer.spawn(model).unwrap();
     deformer.play(id, "bend").unwrap();
     let mut graph = Graph::new();
-    let persistent = |_, _| OutputKind::Persistent;
     let skinned =
-        declare_with(&mut graph, &deformer, [id], persistent, |f: &mut Frame| &mut f.deformer).unwrap();
-    let part = skinned.all()[0].clone();
-    let frame = Frame { deformer };
-    let mut scene = Scene { device, queue, frame, graph, skinned, ids: vec![id] };
-    let (plan, mut runtime) = (scene.plan(), scene.runtime());
-    scene.frame.deformer.animator_mut().player_mut(id).unwrap().unwrap().seek(0.4);
-    scene.run(&plan, &mut runtime, &[]);
-    let expected = scene.recorded(id, 0);
-    scene.frame.deformer.animator_mut().player_mut(id).unwrap().unwrap().seek(0.9);
-    scene.frame.deformer.animator_mut().set_visible(id, false).unwrap();
-    scene.run(&plan, &mut runtime, &[]);
-    for (buffer, expected) in part.persistent.unwrap().iter().zip(expected) {
-        assert!(read(&scene.device, &scene.queue, buffer) == expected);
+        declare_with(&mut graph, &deformer, [id], options, |f: &mut Frame| &mut f.deformer).unwrap();
+    Scene { device, queue, frame: Frame { deformer }, graph, skinned, ids: vec![id] }
+}
+
+fn of_kind(kind: OutputKind) -> Scene {
+    let mut options = DeclareOptions::default();
+    let all = |_, _| kind;
+    options.kind = &all;
+    scene_with(&options)
+}
+
+impl Scene {
+    fn seek(&mut self, time: f64) {
+        self.frame.deformer.animator_mut().player_mut(self.ids[0]).unwrap().unwrap().seek(time);
+    }
+
+    fn show(&mut self, visible: bool) {
+        self.frame.deformer.animator_mut().set_visible(self.ids[0], visible).unwrap();
     }
 }
 
-fn read(device: &wgpu::Device, queue: &wgpu::Queue, buffer: &wgpu::Buffer) -> Vec<u8> {
-    let copy = device.create_buffer(&wgpu::BufferDescriptor {
-        label: None,
-        size: buffer.size(),
-        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
-        mapped_at_creation: false,
-    });
-    let mut encoder = device.create_command_encoder(&Default::default());
-    encoder.copy_buffer_to_buffer(buffer, 0, &copy, 0, buffer.size());
-    gpu::submit(device, queue, encoder);
-    copy.slice(..).map_async(wgpu::MapMode::Read, |_| ());
-    device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
-    copy.slice(..).get_mapped_range().unwrap().to_vec()
+#[test]
+fn a_persistent_part_keeps_its_vertices_while_its_instance_is_hidden() {
+    let mut scene = of_kind(OutputKind::Persistent);
+    let part = scene.skinned.all()[0].clone();
+    let (plan, mut runtime) = (scene.plan(), scene.runtime());
+    scene.seek(0.4);
+    let shown = scene.run(&plan, &mut runtime, &[part.a, part.b]);
+    assert!(shown[..] == scene.recorded(part.instance, 0)[..]);
+    scene.seek(0.9);
+    scene.show(false);
+    let hidden = scene.run(&plan, &mut runtime, &[part.a, part.b]);
+    assert!(hidden == shown);
+}
+
+/// A history part, a copy of whose positions of the frame before is exported.
+fn with_history() -> (Scene, Plan, Runtime, Buffer, Buffer) {
+    let mut scene = of_kind(OutputKind::History);
+    let part = scene.skinned.all()[0].clone();
+    let previous = part.previous_a.expect("a history");
+    scene.graph.export(previous);
+    let (plan, runtime) = (scene.plan(), scene.runtime());
+    (scene, plan, runtime, part.a, previous)
+}
+
+#[test]
+fn positions_of_the_frame_before_are_the_current_ones_in_the_first_frame() {
+    let (mut scene, plan, mut runtime, current, previous) = with_history();
+    scene.seek(0.4);
+    let [now, before] = &scene.run(&plan, &mut runtime, &[current, previous])[..] else { panic!() };
+    assert!(now == before && *now == scene.recorded(scene.ids[0], 0)[0]);
+}
+
+#[test]
+fn positions_of_the_frame_before_are_what_that_frame_deformed() {
+    let (mut scene, plan, mut runtime, current, previous) = with_history();
+    let mut expected: Option<Vec<u8>> = None;
+    for time in [0.1, 0.4, 0.4, 0.9, 0.2] {
+        scene.seek(time);
+        let got = scene.run(&plan, &mut runtime, &[current, previous]);
+        assert!(expected.is_none_or(|expected| expected == got[1]), "before {time}");
+        expected = Some(got[0].clone());
+    }
+}
+
+#[test]
+fn an_instance_that_was_hidden_or_told_to_forget_leaves_no_motion_behind() {
+    let (mut scene, plan, mut runtime, current, previous) = with_history();
+    scene.seek(0.1);
+    scene.run(&plan, &mut runtime, &[]);
+    scene.show(false);
+    scene.run(&plan, &mut runtime, &[]);
+    scene.show(true);
+    scene.seek(0.5);
+    let got = scene.run(&plan, &mut runtime, &[current, previous]);
+    assert!(got[0] == got[1], "shown again");
+    scene.seek(0.6);
+    let got = scene.run(&plan, &mut runtime, &[current, previous]);
+    assert!(got[0] != got[1], "moving");
+    scene.frame.deformer.animator_mut().forget_previous(scene.ids[0]).unwrap();
+    scene.seek(0.9);
+    let got = scene.run(&plan, &mut runtime, &[current, previous]);
+    assert!(got[0] == got[1], "told to forget");
+    scene.seek(0.3);
+    let got = scene.run(&plan, &mut runtime, &[current, previous]);
+    assert!(got[0] != got[1], "moving again");
+}
+
+#[test]
+fn a_history_without_a_reader_of_the_frame_before_is_not_seeded() {
+    let scene = of_kind(OutputKind::History);
+    let labels: Vec<_> = scene.plan().passes().iter().map(|pass| pass.label.clone()).collect();
+    assert_eq!(labels, ["animate", "deform history"]);
+}
+
+#[test]
+fn kinds_can_be_mixed_and_all_come_out_the_same() {
+    let (device, queue) = gpu::device();
+    let mut deformer = Deformer::new(&device);
+    let model = deformer.add_model(&queue, &character(7, SHAPE)).unwrap();
+    let ids: Vec<_> = (0..3).map(|_| deformer.spawn(model).unwrap()).collect();
+    ids.iter().for_each(|&id| deformer.play(id, "bend").unwrap());
+    let kinds = [OutputKind::History, OutputKind::Transient, OutputKind::Persistent];
+    let kind = |id, _| kinds[ids.iter().position(|other| *other == id).unwrap()];
+    let mut options = DeclareOptions::default();
+    options.kind = &kind;
+    let mut graph = Graph::new();
+    let instances = ids.iter().copied();
+    let skinned =
+        declare_with(&mut graph, &deformer, instances, &options, |f: &mut Frame| &mut f.deformer).unwrap();
+    let frame = Frame { deformer };
+    let mut scene = Scene { device, queue, frame, graph, skinned, ids: ids.clone() };
+    for (i, id) in ids.iter().enumerate() {
+        scene.frame.deformer.animator_mut().player_mut(*id).unwrap().unwrap().seek(0.3 * i as f64);
+    }
+    same_bytes(scene);
+}
+
+#[test]
+fn the_palettes_of_the_frame_before_are_uploaded_on_demand() {
+    let mut options = DeclareOptions::default();
+    options.previous_palettes = true;
+    let mut scene = scene_with(&options);
+    let part = scene.skinned.all()[0].a;
+    let [current, previous] = [scene.skinned.palettes(), scene.skinned.previous_palettes().unwrap()];
+    [part, current, previous].into_iter().for_each(|value| scene.graph.export(value));
+    assert_eq!(scene.skinned.palette_rows(scene.ids[0]), Some(0..30));
+    let (plan, mut runtime) = (scene.plan(), scene.runtime());
+    let mut expected: Option<Vec<u8>> = None;
+    for time in [0.1, 0.4, 0.9] {
+        scene.seek(time);
+        let got = scene.run(&plan, &mut runtime, &[current, previous]);
+        assert!(got[1] == *expected.as_ref().unwrap_or(&got[0]));
+        expected = Some(got[0].clone());
+    }
 }

@@ -421,3 +421,36 @@ fn a_model_over_the_binding_limit_is_refused_with_the_numbers_and_harms_nothing(
     );
     deformer.add_model(&queue, &character(2, RIGID)).unwrap();
 }
+
+#[test]
+fn the_palette_and_transform_before_are_the_current_ones_in_an_instances_first_evaluation() {
+    let model = character(3, FOUR);
+    let mut animator = sinew::Animator::new();
+    animator.keep_previous_palettes(true);
+    let handle = animator.add_model(&model);
+    let ids = [0, 1].map(|_| animator.spawn(handle).unwrap());
+    let at = |x: f32| glam::Affine3A::from_translation(Vec3::X * x);
+    ids.iter().for_each(|&id| seek(&mut animator, id, 0.2));
+    animator.set_transform(ids[1], at(1.0)).unwrap();
+    animator.evaluate();
+    let first = animator.palette(ids[1]).unwrap().to_vec();
+    assert_eq!(animator.previous_palette(ids[1]).unwrap(), first);
+    assert_eq!(animator.previous_transform(ids[1]).unwrap(), at(1.0));
+    assert!(animator.is_first(ids[1]).unwrap());
+
+    // The last slot moves into the gap, and takes what was before with it.
+    animator.despawn(ids[0]).unwrap();
+    seek(&mut animator, ids[1], 0.9);
+    animator.set_transform(ids[1], at(2.0)).unwrap();
+    animator.evaluate();
+    assert_eq!(animator.previous_palette(ids[1]).unwrap(), first);
+    assert_ne!(animator.palette(ids[1]).unwrap(), first);
+    assert_eq!(animator.previous_transform(ids[1]).unwrap(), at(1.0));
+    assert!(!animator.is_first(ids[1]).unwrap());
+
+    animator.forget_previous(ids[1]).unwrap();
+    animator.set_transform(ids[1], at(9.0)).unwrap();
+    animator.evaluate();
+    assert_eq!(animator.previous_transform(ids[1]).unwrap(), at(9.0));
+    assert_eq!(animator.previous_palette(ids[1]).unwrap(), animator.palette(ids[1]).unwrap());
+}

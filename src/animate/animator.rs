@@ -82,6 +82,7 @@ pub struct Animator {
     instances: Slots<Instance, Place>,
     /// Rises whenever models or instances are added or removed.
     revision: u64,
+    keeps_previous: bool,
 }
 
 impl Animator {
@@ -94,7 +95,7 @@ impl Animator {
     /// Makes a model known; its data is shared, not copied.
     pub fn add_model(&mut self, model: &Model) -> ModelId {
         self.revision += 1;
-        self.batches.insert(Batch::new(model))
+        self.batches.insert(Batch::new(model, self.keeps_previous))
     }
 
     /// Forgets a model that has no instances left.
@@ -177,6 +178,36 @@ impl Animator {
         Ok(batch.transform(slot))
     }
 
+    /// Where the instance stood at the evaluation before the last one; where it stood at the last one if that
+    /// was its first.
+    pub fn previous_transform(&self, id: InstanceId) -> Result<Affine3A, AnimateError> {
+        let (batch, slot) = self.place(id)?;
+        Ok(batch.previous_transform(slot))
+    }
+
+    /// Makes the next evaluation of the instance its first: it leaves no motion behind. Call it after a
+    /// teleport or a cut.
+    pub fn forget_previous(&mut self, id: InstanceId) -> Result<(), AnimateError> {
+        let (batch, slot) = self.place_mut(id)?;
+        batch.forget_previous(slot);
+        Ok(())
+    }
+
+    /// Whether the last evaluation was the instance's first since it was spawned or
+    /// [`forget_previous`](Self::forget_previous) was called.
+    pub fn is_first(&self, id: InstanceId) -> Result<bool, AnimateError> {
+        let (batch, slot) = self.place(id)?;
+        Ok(batch.was_fresh(slot))
+    }
+
+    /// Keeps the palettes of the evaluation before from the next one on; off at first, to save the memory.
+    pub fn keep_previous_palettes(&mut self, keep: bool) {
+        if self.keeps_previous != keep {
+            self.keeps_previous = keep;
+            self.batches.values_mut().for_each(|batch| batch.keep_previous(keep));
+        }
+    }
+
     /// Shows or hides the instance: hidden ones are evaluated but not deformed.
     pub fn set_visible(&mut self, id: InstanceId, visible: bool) -> Result<(), AnimateError> {
         let (batch, slot) = self.place_mut(id)?;
@@ -228,6 +259,15 @@ impl Animator {
         let (batch, slot) = self.place(id)?;
         let rows = batch.layout().len();
         Ok(&batch.palettes()[slot as usize * rows..(slot as usize + 1) * rows])
+    }
+
+    /// Palette rows of an instance as of the evaluation before the last one; those of the last one if it was
+    /// the instance's first, or if none are kept
+    /// ([`keep_previous_palettes`](Self::keep_previous_palettes)).
+    pub fn previous_palette(&self, id: InstanceId) -> Result<&[JointMatrix], AnimateError> {
+        let (batch, slot) = self.place(id)?;
+        let rows = batch.layout().len();
+        Ok(&batch.previous_palettes()[slot as usize * rows..(slot as usize + 1) * rows])
     }
 
     /// Which palette rows belong to which part of a model.

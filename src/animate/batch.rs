@@ -69,10 +69,20 @@ pub(crate) struct Batch {
     weights: Vec<f32>,
     /// `slots * layout.len()`.
     palette: Vec<JointMatrix>,
+    /// The palette of the evaluation before; as long as `palette` if it is kept, empty otherwise.
+    previous_palette: Vec<JointMatrix>,
+    keeps_previous: bool,
+    /// Root transforms at the last evaluation and at the one before.
+    evaluated_transforms: Vec<Affine3A>,
+    previous_transforms: Vec<Affine3A>,
+    /// To be evaluated as if for the first time.
+    fresh: Vec<bool>,
+    /// Evaluated that way by the last evaluation.
+    was_fresh: Vec<bool>,
 }
 
 impl Batch {
-    pub(crate) fn new(model: &Model) -> Self {
+    pub(crate) fn new(model: &Model, keeps_previous: bool) -> Self {
         Self {
             model: model.clone(),
             layout: PaletteLayout::new(model),
@@ -86,6 +96,12 @@ impl Batch {
             world: Vec::new(),
             weights: Vec::new(),
             palette: Vec::new(),
+            previous_palette: Vec::new(),
+            keeps_previous,
+            evaluated_transforms: Vec::new(),
+            previous_transforms: Vec::new(),
+            fresh: Vec::new(),
+            was_fresh: Vec::new(),
         }
     }
 
@@ -103,6 +119,11 @@ impl Batch {
         self.world.resize((slot + 1) * nodes, Affine3A::IDENTITY);
         self.weights.resize((slot + 1) * self.model.weight_count(), 0.0);
         self.palette.resize((slot + 1) * self.layout.len(), JointMatrix::IDENTITY);
+        self.keep_previous(self.keeps_previous);
+        self.evaluated_transforms.push(Affine3A::IDENTITY);
+        self.previous_transforms.push(Affine3A::IDENTITY);
+        self.fresh.push(true);
+        self.was_fresh.push(true);
         self.run(Stage::Rest, slot);
         slot as u32
     }
@@ -120,6 +141,13 @@ impl Batch {
         swap_remove_rows(&mut self.world, slot, nodes);
         swap_remove_rows(&mut self.weights, slot, self.model.weight_count());
         swap_remove_rows(&mut self.palette, slot, self.layout.len());
+        if self.keeps_previous {
+            swap_remove_rows(&mut self.previous_palette, slot, self.layout.len());
+        }
+        self.evaluated_transforms.swap_remove(slot);
+        self.previous_transforms.swap_remove(slot);
+        self.fresh.swap_remove(slot);
+        self.was_fresh.swap_remove(slot);
         self.owners.get(slot).copied()
     }
 
@@ -176,16 +204,58 @@ impl Batch {
         &self.palette
     }
 
+    /// Keeps the palettes of the evaluation before from now on, or gives them up.
+    pub(crate) fn keep_previous(&mut self, keep: bool) {
+        self.keeps_previous = keep;
+        let rows = if keep { self.palette.len() } else { 0 };
+        self.previous_palette.resize(rows, JointMatrix::IDENTITY);
+    }
+
+    /// Of all slots, one after another; the current ones where none are kept.
+    pub(crate) fn previous_palettes(&self) -> &[JointMatrix] {
+        if self.keeps_previous { &self.previous_palette } else { &self.palette }
+    }
+
+    pub(crate) fn previous_transform(&self, slot: u32) -> Affine3A {
+        self.previous_transforms[slot as usize]
+    }
+
+    pub(crate) fn forget_previous(&mut self, slot: u32) {
+        self.fresh[slot as usize] = true;
+    }
+
+    pub(crate) fn was_fresh(&self, slot: u32) -> bool {
+        self.was_fresh[slot as usize]
+    }
+
     pub(crate) fn advance(&mut self, seconds: f64) {
         self.players.iter_mut().flatten().for_each(|player| player.advance(seconds));
     }
 
     /// Runs all stages for every instance. Allocates nothing.
     pub(crate) fn evaluate(&mut self) {
+        if self.keeps_previous {
+            // Every row is written below.
+            std::mem::swap(&mut self.palette, &mut self.previous_palette);
+        }
         for slot in 0..self.len() {
             for stage in Stage::ORDER {
                 self.run(stage, slot);
             }
+            self.turn(slot);
+        }
+    }
+
+    /// What stood is previous now; what is evaluated for the first time stood where it stands.
+    fn turn(&mut self, slot: usize) {
+        let is_fresh = std::mem::take(&mut self.fresh[slot]);
+        let transform = self.transforms[slot];
+        let evaluated = std::mem::replace(&mut self.evaluated_transforms[slot], transform);
+        self.previous_transforms[slot] = if is_fresh { transform } else { evaluated };
+        self.was_fresh[slot] = is_fresh;
+        if is_fresh && self.keeps_previous {
+            let current = rows(&self.palette, slot, self.layout.len());
+            rows_mut(&mut self.previous_palette, slot, self.layout.len()).copy_from_slice(current);
         }
     }
 

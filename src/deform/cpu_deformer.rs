@@ -2,7 +2,7 @@ use super::{
     DeformError,
     cast::Cast,
     cpu,
-    frame::{FrameBlock, palettes},
+    frame::FrameBlock,
     output::{BakedPrimitive, OutputLayout, bake},
     source::{Precision, Streams},
 };
@@ -75,8 +75,8 @@ impl CpuDeformer {
         self.out_a.resize(self.layout.len_a as usize, [0; 4]);
         self.out_b.resize(self.layout.len_b as usize, 0);
         self.palette.clear();
-        for rows in palettes(&self.cast, &self.layout.jobs) {
-            self.palette.extend_from_slice(rows?);
+        for job in &self.layout.jobs {
+            self.palette.extend_from_slice(self.cast.animator.palette(job.instance)?);
         }
         self.frame.build(&self.cast, &self.layout.jobs, &self.layout.outputs)?;
         let frame = self.frame.words();

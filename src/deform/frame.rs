@@ -4,7 +4,7 @@ use super::{
     layout::{ActiveTarget, HEADERS, MorphHeader, NO_OUTPUT, VARIANTS, VariantHeader, WorkItem},
     variant::Variant,
 };
-use crate::animate::{AnimateError, InstanceId, JointMatrix, MAX_MORPH_WEIGHT};
+use crate::animate::{InstanceId, MAX_MORPH_WEIGHT};
 
 /// Where one part's vertices go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,17 +16,46 @@ pub(crate) struct PartOutput {
 }
 
 impl PartOutput {
+    pub(crate) const NOWHERE: Self = Self { a: NO_OUTPUT, b: NO_OUTPUT };
+
     /// Whether no pass reads the part.
     fn is_dead(self) -> bool {
-        (self.a, self.b) == (NO_OUTPUT, NO_OUTPUT)
+        self == Self::NOWHERE
     }
 }
 
-/// One instance to deform, and where its parts' outputs start in the list beside it.
+/// One instance to deform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Job {
     pub(crate) instance: InstanceId,
+    /// Where its parts' outputs start in the list beside the jobs.
     pub(crate) outputs: usize,
+    /// Its first row among the palettes of all jobs.
+    pub(crate) palette: u32,
+    /// How many rows it has.
+    pub(crate) rows: u32,
+}
+
+impl Job {
+    /// The next job behind `jobs`.
+    pub(crate) fn after(
+        jobs: &[Self],
+        cast: &Cast,
+        instance: InstanceId,
+        outputs: usize,
+    ) -> Result<Self, DeformError> {
+        let rows = cast.animator.palette(instance)?.len();
+        let palette = jobs.last().map_or(0, |last| last.palette as usize + last.rows as usize);
+        let whole = |units: usize| u32::try_from(units).map_err(|_| DeformError::StreamTooLong { units });
+        whole(palette + rows)?;
+        Ok(Self { instance, outputs, palette: palette as u32, rows: rows as u32 })
+    }
+
+    /// Palette rows of all jobs together.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn rows(jobs: &[Self]) -> usize {
+        jobs.last().map_or(0, |last| last.palette as usize + last.rows as usize)
+    }
 }
 
 /// The block of work items and active morph targets that the kernel reads, built anew every frame
@@ -38,8 +67,7 @@ pub(crate) struct FrameBlock {
 }
 
 impl FrameBlock {
-    /// Items of visible instances, grouped by kernel variant: headers, items, then morph blocks. The
-    /// palettes are those of all `jobs`, one after another ([`palettes`]).
+    /// Items of visible instances, grouped by kernel variant: headers, items, then morph blocks.
     pub(crate) fn build(
         &mut self,
         cast: &Cast,
@@ -48,10 +76,8 @@ impl FrameBlock {
     ) -> Result<(), DeformError> {
         self.count(cast, jobs, outputs)?;
         let mut next = self.write_headers();
-        let mut row = 0;
         for job in jobs {
-            let palette = row;
-            row += cast.animator.palette(job.instance)?.len() as u32;
+            let palette = job.palette;
             if !cast.animator.visible(job.instance)? {
                 continue;
             }
@@ -92,10 +118,11 @@ impl FrameBlock {
 
     /// Most `vec4`s a block for these jobs can take: every instance visible, every target active.
     #[cfg(feature = "gpu")]
-    pub(crate) fn capacity(cast: &Cast, jobs: &[Job]) -> Result<usize, DeformError> {
+    pub(crate) fn capacity(cast: &Cast, jobs: &[Job], outputs: &[PartOutput]) -> Result<usize, DeformError> {
         let mut most = HEADERS;
         for job in jobs {
-            for part in &cast.source_of(job.instance)?.parts {
+            let parts = cast.source_of(job.instance)?.parts.iter().zip(&outputs[job.outputs..]);
+            for (part, _) in parts.filter(|(_, output)| !output.is_dead()) {
                 most += 2 * part.items.iter().sum::<u32>() as usize;
                 most += part.primitives.iter().map(|p| 1 + p.packed.targets.len()).sum::<usize>();
             }
@@ -181,20 +208,6 @@ impl FrameBlock {
 /// A spline between huge keys can leave NaN.
 fn is_active(weight: f32) -> bool {
     weight != 0.0 && !weight.is_nan()
-}
-
-/// The palette of every job, in order.
-pub(crate) fn palettes<'c>(
-    cast: &'c Cast,
-    jobs: &'c [Job],
-) -> impl Iterator<Item = Result<&'c [JointMatrix], AnimateError>> {
-    jobs.iter().map(|job| cast.animator.palette(job.instance))
-}
-
-/// Palette rows of all jobs together.
-#[cfg(feature = "gpu")]
-pub(crate) fn palette_rows(cast: &Cast, jobs: &[Job]) -> Result<usize, AnimateError> {
-    palettes(cast, jobs).map(|rows| rows.map(<[_]>::len)).sum()
 }
 
 #[derive(Clone, Copy)]

@@ -43,7 +43,8 @@ impl OutputLayout {
             // One of a model that only the animator knows has no vertices here.
             let Ok(source) = cast.source_of(instance) else { continue };
             self.first.insert(instance, self.outputs.len());
-            self.jobs.push(Job { instance, outputs: self.outputs.len() });
+            let job = Job::after(&self.jobs, cast, instance, self.outputs.len())?;
+            self.jobs.push(job);
             for part in &source.parts {
                 self.outputs.push(PartOutput { a: self.len_a, b: self.len_b });
                 self.len_a = grow(self.len_a, part.vertices, 16)?;

@@ -68,7 +68,7 @@ impl Host<'_> {
         self.failure.get_or_insert_with(|| reason.to_string());
     }
 
-    /// Whether the plan gives `buffer` memory; see [`Plan::is_live`].
+    /// Whether the plan gives `buffer` memory; see [`Plan::is_live`](crate::Plan::is_live).
     pub fn is_live(&self, buffer: Buffer) -> bool {
         self.world.plan.is_live(buffer)
     }
@@ -79,7 +79,8 @@ impl Host<'_> {
         has_previous(self.world.kept, self.world.plan, value)
     }
 
-    /// Bytes from the start of its pack's range to a live member; see [`Plan::offset_in_pack`].
+    /// Bytes from the start of its pack's range to a live member; see
+    /// [`Plan::offset_in_pack`](crate::Plan::offset_in_pack).
     pub fn offset_in_pack(&self, buffer: Buffer) -> Option<u64> {
         self.world.plan.offset_in_pack(buffer)
     }

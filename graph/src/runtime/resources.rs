@@ -69,7 +69,7 @@ impl<'a> Resources<'a> {
         view.unwrap_or_else(|| &self.miss("access").view)
     }
 
-    /// Whether the plan gives `buffer` memory; see [`Plan::is_live`].
+    /// Whether the plan gives `buffer` memory; see [`Plan::is_live`](crate::Plan::is_live).
     pub fn is_live(&self, buffer: Buffer) -> bool {
         self.world.plan.is_live(buffer)
     }

@@ -1,41 +1,76 @@
-use std::{
-    collections::HashMap,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU32, Ordering},
-    },
-};
+use std::{collections::HashMap, ops::Range, sync::Arc};
 
-use sinew_graph::{Access, Buffer, Graph, role};
+use sinew_graph::{Bind, Buffer, Graph, History, Pack};
 
 use super::{
-    Deformer, OutputKind,
+    Deformer,
+    animate::{Animate, Palettes, Work},
     buffers::SOURCES,
-    deformer::write_palettes,
-    persist::{Kept, persist},
 };
 use crate::{
     animate::{InstanceId, JointMatrix},
     deform::{
         DeformError,
-        cast::{Cast, Source, SourcePart},
-        frame::{FrameBlock, Job, PartOutput, palette_rows},
-        layout::{NO_OUTPUT, VARIANTS},
+        cast::{Source, SourcePart},
+        frame::{FrameBlock, Job, PartOutput},
         output::BYTES_A,
         source::Precision,
     },
     model::Model,
 };
 
+/// How long a part's deformed vertices live; chosen per part when it is declared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum OutputKind {
+    /// Inside the frame; the graph gives the memory to something else afterwards.
+    #[default]
+    Transient,
+    /// From run to run, in memory of their own: kept while the instance is hidden, and readable outside the
+    /// graph through [`Runtime::exported`](sinew_graph::Runtime::exported).
+    Persistent,
+    /// As persistent, and positions and normals twice: this frame's and the frame before's, for motion
+    /// vectors. Where there is no frame before, because the instance was spawned, shown, or
+    /// [told to forget it](crate::Animator::forget_previous), both are this frame's.
+    History,
+}
+
+/// Choices of [`declare_with`].
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct DeclareOptions<'a> {
+    /// The kind of each part, from its instance and its index in the model's parts. What is not transient
+    /// is deformed whether a pass reads it or not.
+    pub kind: &'a dyn Fn(InstanceId, u32) -> OutputKind,
+    /// Upload the palettes of the frame before as well, for shaders of your own.
+    pub previous_palettes: bool,
+}
+
+impl Default for DeclareOptions<'_> {
+    fn default() -> Self {
+        Self { kind: &|_, _| OutputKind::Transient, previous_palettes: false }
+    }
+}
+
 /// Skinned meshes as resources of a frame graph: what [`declare`] returns.
 #[derive(Clone, Debug)]
 pub struct Skinned {
     parts: Vec<SkinnedPart>,
-    of_instance: HashMap<InstanceId, std::ops::Range<usize>>,
+    of_instance: HashMap<InstanceId, Declaration>,
+    palettes: Buffer,
+    previous_palettes: Option<Buffer>,
+}
+
+/// What belongs to one instance.
+#[derive(Clone, Debug)]
+struct Declaration {
+    parts: Range<usize>,
+    rows: Range<u32>,
 }
 
 /// One shown part of one instance. A pass that draws it declares `pass.vertex(part.a)` and, unless it
-/// only needs positions and normals, `pass.vertex(part.b)`. What no pass reads is not deformed.
+/// only needs positions and normals, `pass.vertex(part.b)`. A transient part that no pass reads is not
+/// deformed.
 #[derive(Clone, Debug)]
 pub struct SkinnedPart {
     /// Whose part it is.
@@ -49,12 +84,12 @@ pub struct SkinnedPart {
     /// 4 bytes a vertex (packed): tangent as octahedral snorm16×2, handedness in the lowest bit of y;
     /// 32 bytes (exact): normal, tangent, handedness, orientation, all f32.
     pub b: Buffer,
+    /// `a` as of the frame before, where the part's output is [`OutputKind::History`].
+    pub previous_a: Option<Buffer>,
     /// Format of `b`.
     pub precision: Precision,
     /// Base vertex of each primitive.
     pub first_vertices: Vec<u32>,
-    /// The buffers behind `a` and `b` where the part's output is [`OutputKind::Persistent`].
-    pub persistent: Option<[wgpu::Buffer; 2]>,
 }
 
 impl Skinned {
@@ -67,27 +102,31 @@ impl Skinned {
     /// The shown parts of one instance; empty for one that was not declared.
     #[must_use]
     pub fn parts(&self, instance: InstanceId) -> &[SkinnedPart] {
-        self.of_instance.get(&instance).map_or(&[], |range| &self.parts[range.clone()])
+        self.of_instance.get(&instance).map_or(&[], |of| &self.parts[of.parts.clone()])
+    }
+
+    /// The palettes of all declared instances, one after another: [`JointMatrix`] rows of 48 bytes.
+    #[must_use]
+    pub fn palettes(&self) -> Buffer {
+        self.palettes
+    }
+
+    /// As [`palettes`](Self::palettes), of the frame before; the current ones in an instance's first frame.
+    /// `None` unless [`DeclareOptions::previous_palettes`] asked for them.
+    #[must_use]
+    pub fn previous_palettes(&self) -> Option<Buffer> {
+        self.previous_palettes
+    }
+
+    /// Where an instance's rows lie in the palettes; `None` for one that was not declared.
+    #[must_use]
+    pub fn palette_rows(&self, instance: InstanceId) -> Option<Range<u32>> {
+        self.of_instance.get(&instance).map(|of| of.rows.clone())
     }
 }
 
-/// State of the host pass, kept from frame to frame so that none of them allocates.
-struct Animate {
-    jobs: Vec<Job>,
-    outputs: Vec<PartOutput>,
-    /// A and B of every output.
-    members: Vec<(Buffer, Buffer)>,
-    frame: FrameBlock,
-    generation: u64,
-    palette: Access<role::Upload>,
-    block: Access<role::Upload>,
-    counts: Arc<[AtomicU32; VARIANTS]>,
-    /// By output: whether it is deformed this frame.
-    written: Arc<[AtomicBool]>,
-}
-
 /// Declares the deformation of `instances` in `graph`: a host pass `animate` that evaluates them and
-/// fills one upload block, and a compute pass `deform` that writes every part's vertices. `get` finds the
+/// fills the upload blocks, and a compute pass `deform` that writes every part's vertices. `get` finds the
 /// deformer in the frame's data.
 ///
 /// Hidden instances ([`Animator::set_visible`](crate::Animator::set_visible)) and despawned ones are
@@ -102,199 +141,225 @@ pub fn declare<F: 'static>(
     instances: impl IntoIterator<Item = InstanceId>,
     get: impl Fn(&mut F) -> &mut Deformer + wgpu::WasmNotSend + 'static,
 ) -> Result<Skinned, DeformError> {
-    declare_with(graph, deformer, instances, |_, _| OutputKind::Transient, get)
+    declare_with(graph, deformer, instances, &DeclareOptions::default(), get)
 }
 
-/// As [`declare`], choosing how long each part's vertices live: `kind` gets the instance and the index of
-/// the part in its model. Parts that persist are deformed whether a pass reads them or not.
+/// As [`declare`], with choices. Each kind of output has a compute pass of its own; what a history lacks for
+/// its first frame is filled by another, `seed history`.
 pub fn declare_with<F: 'static>(
     graph: &mut Graph<F>,
     deformer: &Deformer,
     instances: impl IntoIterator<Item = InstanceId>,
-    kind: impl Fn(InstanceId, u32) -> OutputKind,
+    options: &DeclareOptions<'_>,
     get: impl Fn(&mut F) -> &mut Deformer + wgpu::WasmNotSend + 'static,
 ) -> Result<Skinned, DeformError> {
-    let declared = Declared::collect(deformer, instances)?;
-    let Declared { parts, of_instance, jobs, sizes_a, sizes_b } = declared;
-    let rows = palette_rows(&deformer.cast, &jobs)?;
-    let block_bytes = FrameBlock::capacity(&deformer.cast, &jobs)? as u64 * 16;
+    let declared = Declared::collect(deformer, instances, options)?;
     // Never less than one element: nothing may be bound that is smaller.
-    let palette = graph.transient("palettes", (rows.max(1) * size_of::<JointMatrix>()) as u64);
-    let block = graph.transient("work items", block_bytes);
-    let bytes: Vec<_> = sizes_a.iter().zip(&sizes_b).map(|((_, a), (_, b))| [*a, *b]).collect();
-    let pack_a = graph.pack("positions", sizes_a);
-    let pack_b = graph.pack("tangents", sizes_b);
-    let members: Vec<_> = graph.members(pack_a).zip(graph.members(pack_b)).collect();
-    let parts = parts.into_iter().zip(&members).map(|(part, &(a, b))| part.with(a, b)).collect();
-    let mut skinned = Skinned { parts, of_instance };
-    let written: Arc<[AtomicBool]> = members.iter().map(|_| AtomicBool::new(false)).collect();
-    let marks = Arc::clone(&written);
-    let sources: Vec<_> =
-        SOURCES.iter().zip(&deformer.sources.buffers).map(|(label, b)| graph.import(*label, b)).collect();
-    let counts: Arc<[AtomicU32; VARIANTS]> = Arc::default();
+    let palette_bytes = (Job::rows(&declared.jobs).max(1) * size_of::<JointMatrix>()) as u64;
+    let palettes = graph.transient("palettes", palette_bytes);
+    let previous = options.previous_palettes.then(|| graph.transient("previous palettes", palette_bytes));
+    let mut outputs = vec![Output::default(); declared.parts.len()];
+    let mut stages = Vec::new();
+    for kind in [OutputKind::Transient, OutputKind::Persistent, OutputKind::History] {
+        declare_outputs(graph, deformer, &declared, kind, &mut outputs, &mut stages)?;
+    }
+    let of_instance = declared.jobs.iter().map(|job| (job.instance, declaration(&declared, job))).collect();
+    let parts = declared.parts.iter().zip(&outputs);
+    let parts = parts.filter_map(|(part, output)| part.with(output)).collect();
+    let skinned = Skinned { parts, of_instance, palettes, previous_palettes: previous };
 
-    let shared = Arc::clone(&counts);
     let generation = deformer.generation;
+    let jobs = declared.jobs;
+    let parts = outputs.len();
+    let shared: Vec<_> = stages.iter().map(|stage| Arc::clone(&stage.work.counts)).collect();
+    let targets: Vec<_> = stages.iter().map(|stage| (stage.label, stage.block, stage.a, stage.b)).collect();
     graph.host("animate", |pass| {
-        let mut animate = Animate {
-            outputs: vec![PartOutput { a: NO_OUTPUT, b: NO_OUTPUT }; members.len()],
-            jobs,
-            members,
-            frame: FrameBlock::default(),
-            generation,
-            palette: pass.upload(palette),
-            block: pass.upload(block),
-            counts: shared,
-            written: marks,
+        let palettes = Palettes {
+            current: pass.upload(palettes),
+            previous: previous.map(|previous| pass.upload(previous)),
         };
-        move |host: &mut sinew_graph::Host<'_>, frame: &mut F| {
-            let deformer = get(frame);
-            deformer.animator_mut().evaluate();
-            if let Err(error) = animate.fill(deformer, host) {
-                animate.fill_empty(host);
-                host.fail(error);
-            }
-        }
+        let works = stages.into_iter().map(|stage| (stage.work, pass.upload(stage.block))).collect();
+        let mut animate = Animate::new(jobs, parts, generation, palettes, works);
+        move |host: &mut sinew_graph::Host<'_>, frame: &mut F| animate.run(get(frame), host)
     });
 
-    let kernels = Arc::clone(&deformer.kernels);
-    graph.compute("deform", |pass| {
-        let mut entries = Vec::with_capacity(8);
-        for (binding, source) in (0u32..).zip(sources) {
-            entries.push((binding, pass.storage_read(source).into()));
-        }
-        entries.push((4, pass.storage_read(palette).into()));
-        entries.push((5, pass.storage_read(block).into()));
-        entries.push((6, pass.pack_write(pack_a).into()));
-        entries.push((7, pass.pack_write(pack_b).into()));
-        let group = pass.bind_group(kernels.group_layout(), entries);
-        move |pass: &mut wgpu::ComputePass<'_>, resources: &sinew_graph::Resources<'_>, _: &F| {
-            let counts = std::array::from_fn(|i| counts[i].load(Ordering::Relaxed));
-            let dispatches = kernels.dispatch(pass, resources.group(group), &counts);
-            resources.count_dispatches(u64::from(dispatches));
-        }
-    });
-    let persistent = |part: &SkinnedPart| kind(part.instance, part.part) == OutputKind::Persistent;
-    let kept = skinned.parts.iter().enumerate().filter(|(_, part)| persistent(part));
-    let kept = kept.map(|(index, part)| Kept { index, transient: [part.a, part.b], bytes: bytes[index] });
-    let kept: Vec<_> = kept.collect();
-    for part in persist(graph, &deformer.device, &kept, written) {
-        let declared = &mut skinned.parts[part.index];
-        [declared.a, declared.b] = part.values;
-        declared.persistent = Some(part.buffers);
+    let labels = SOURCES.iter().zip(&deformer.sources.buffers);
+    let sources: Vec<_> = labels.map(|(label, buffer)| graph.import(*label, buffer)).collect();
+    for ((label, block, a, b), counts) in targets.into_iter().zip(shared) {
+        let kernels = Arc::clone(&deformer.kernels);
+        graph.compute(label, |pass| {
+            let mut entries: Vec<(u32, Bind)> = Vec::with_capacity(8);
+            for (binding, &source) in (0u32..).zip(&sources) {
+                entries.push((binding, pass.storage_read(source).into()));
+            }
+            entries.push((4, pass.storage_read(palettes).into()));
+            entries.push((5, pass.storage_read(block).into()));
+            entries.push((6, pass.pack_write(a).into()));
+            entries.push((7, pass.pack_write(b).into()));
+            let group = pass.bind_group(kernels.group_layout(), entries);
+            move |pass: &mut wgpu::ComputePass<'_>, resources: &sinew_graph::Resources<'_>, _: &F| {
+                let dispatches = kernels.dispatch(pass, resources.group(group), &counts.get());
+                resources.count_dispatches(u64::from(dispatches));
+            }
+        });
     }
     Ok(skinned)
 }
 
-/// What is deformed and how much room it takes.
+/// One compute pass: what it reads its items from and where it writes.
+struct Stage {
+    label: &'static str,
+    block: Buffer,
+    a: Pack,
+    b: Pack,
+    work: Work,
+}
+
+/// The values of one part.
+#[derive(Clone, Copy, Debug, Default)]
+struct Output {
+    values: Option<[Buffer; 2]>,
+    previous_a: Option<Buffer>,
+}
+
+/// Declares the packs of all parts of one kind, and how they are filled.
+fn declare_outputs<F>(
+    graph: &mut Graph<F>,
+    deformer: &Deformer,
+    declared: &Declared<'_>,
+    kind: OutputKind,
+    outputs: &mut [Output],
+    stages: &mut Vec<Stage>,
+) -> Result<(), DeformError> {
+    let parts = || declared.parts.iter().enumerate().filter(|(_, part)| part.kind == kind);
+    if parts().next().is_none() && (kind != OutputKind::Transient || !declared.parts.is_empty()) {
+        return Ok(());
+    }
+    let sizes_a: Vec<_> = parts().map(|(_, part)| (part.name("positions"), part.bytes_a())).collect();
+    let sizes_b: Vec<_> = parts().map(|(_, part)| (part.name("tangents"), part.bytes_b())).collect();
+    let (label, a, b, previous) = match kind {
+        OutputKind::Transient => {
+            ("deform", graph.pack("positions", sizes_a), graph.pack("tangents", sizes_b), None)
+        }
+        OutputKind::Persistent => {
+            let a = graph.persistent_pack("persistent positions", sizes_a);
+            ("deform persistent", a, graph.persistent_pack("persistent tangents", sizes_b), None)
+        }
+        OutputKind::History => {
+            let History { current, previous } = graph.history_pack("history positions", sizes_a);
+            let b = graph.persistent_pack("history tangents", sizes_b);
+            ("deform history", current, b, Some(previous))
+        }
+    };
+    let indices: Vec<usize> = parts().map(|(index, _)| index).collect();
+    let values: Vec<[Buffer; 2]> = graph.members(a).zip(graph.members(b)).map(|(a, b)| [a, b]).collect();
+    let before: Vec<Buffer> = previous.map(|pack| graph.members(pack).collect()).unwrap_or_default();
+    for (at, &index) in indices.iter().enumerate() {
+        outputs[index] = Output { values: Some(values[at]), previous_a: before.get(at).copied() };
+        if kind != OutputKind::Transient {
+            let usage = wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_SRC;
+            values[at].into_iter().for_each(|value| graph.export_for(value, usage));
+        }
+    }
+
+    let capacity = capacity(deformer, declared, &indices)?;
+    let members = || indices.iter().copied().zip(values.iter().copied());
+    let block = graph.transient(work_items(label), capacity);
+    let work = Work::new(outputs.len(), members().map(|(part, [a, b])| (part, a, Some(b), None)));
+    stages.push(Stage { label, block, a, b, work });
+    if let Some(previous) = previous {
+        let block = graph.transient("history seeds", capacity);
+        // The kernel has two outputs; this pass fills one.
+        let unread = graph.pack("unread", [("unread", 16)]);
+        let seeds = members().zip(&before).map(|((part, [a, _]), &before)| (part, before, None, Some(a)));
+        let work = Work::new(outputs.len(), seeds);
+        stages.push(Stage { label: "seed history", block, a: previous, b: unread, work });
+    }
+    Ok(())
+}
+
+fn work_items(label: &'static str) -> &'static str {
+    match label {
+        "deform" => "work items",
+        "deform persistent" => "persistent work items",
+        _ => "history work items",
+    }
+}
+
+/// Bytes of the block for these parts.
+fn capacity(deformer: &Deformer, declared: &Declared<'_>, parts: &[usize]) -> Result<u64, DeformError> {
+    let mut outputs = vec![PartOutput::NOWHERE; declared.parts.len()];
+    parts.iter().for_each(|&part| outputs[part] = PartOutput { a: 0, b: 0 });
+    Ok(FrameBlock::capacity(&deformer.cast, &declared.jobs, &outputs)? as u64 * 16)
+}
+
+fn declaration(declared: &Declared<'_>, job: &Job) -> Declaration {
+    let parts = declared.parts[job.outputs..].iter().take_while(|part| part.instance == job.instance);
+    Declaration { parts: job.outputs..job.outputs + parts.count(), rows: job.palette..job.palette + job.rows }
+}
+
+/// What is deformed.
 struct Declared<'d> {
     parts: Vec<DeclaredPart<'d>>,
-    of_instance: HashMap<InstanceId, std::ops::Range<usize>>,
     jobs: Vec<Job>,
-    sizes_a: Vec<(String, u64)>,
-    sizes_b: Vec<(String, u64)>,
 }
 
 struct DeclaredPart<'d> {
     instance: InstanceId,
     source: &'d Source,
     part: &'d SourcePart,
-}
-
-impl DeclaredPart<'_> {
-    fn with(self, a: Buffer, b: Buffer) -> SkinnedPart {
-        SkinnedPart {
-            instance: self.instance,
-            model: self.source.model.clone(),
-            part: self.part.part,
-            a,
-            b,
-            precision: self.source.precision,
-            first_vertices: self.part.primitives.iter().map(|p| p.first).collect(),
-            persistent: None,
-        }
-    }
+    kind: OutputKind,
 }
 
 impl<'d> Declared<'d> {
     fn collect(
         deformer: &'d Deformer,
         instances: impl IntoIterator<Item = InstanceId>,
+        options: &DeclareOptions<'_>,
     ) -> Result<Self, DeformError> {
-        let mut parts = Vec::new();
-        let mut of_instance = HashMap::new();
-        let (mut jobs, mut sizes_a, mut sizes_b) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut parts, mut jobs) = (Vec::new(), Vec::new());
         for instance in instances {
             let source = deformer.cast.source_of(instance)?;
-            let first = parts.len();
-            jobs.push(Job { instance, outputs: first });
+            let job = Job::after(&jobs, &deformer.cast, instance, parts.len())?;
+            jobs.push(job);
             for part in &source.parts {
-                let name =
-                    &source.model.skeleton().names()[source.model.parts()[part.part as usize].node as usize];
-                let vertices = u64::from(part.vertices.max(1));
-                sizes_a.push((format!("{name} positions"), vertices * BYTES_A));
-                sizes_b
-                    .push((format!("{name} tangents"), vertices * u64::from(source.precision.words_b()) * 4));
-                parts.push(DeclaredPart { instance, source, part });
+                parts.push(DeclaredPart {
+                    instance,
+                    source,
+                    part,
+                    kind: (options.kind)(instance, part.part),
+                });
             }
-            of_instance.insert(instance, first..parts.len());
         }
-        Ok(Self { parts, of_instance, jobs, sizes_a, sizes_b })
+        Ok(Self { parts, jobs })
     }
 }
 
-impl Animate {
-    fn fill(&mut self, deformer: &Deformer, host: &mut sinew_graph::Host<'_>) -> Result<(), DeformError> {
-        if self.generation != deformer.generation {
-            return Err(DeformError::StaleDeclaration);
-        }
-        let cast = &deformer.cast;
-        self.jobs.retain(|job| cast.animator.visible(job.instance).is_ok());
-        for (output, (a, b)) in self.outputs.iter_mut().zip(&self.members) {
-            output.a = place(host.offset_in_pack(*a), BYTES_A)?;
-            output.b = place(host.offset_in_pack(*b), 4)?;
-        }
-        self.mark_written(cast)?;
-        self.frame.build(cast, &self.jobs, &self.outputs)?;
-        let rows = palette_rows(cast, &self.jobs)?;
-        let words: &[u8] = bytemuck::cast_slice(self.frame.words());
-        let [palette, mut block] = host.write_all([self.palette, self.block]);
-        write_palettes(cast, &self.jobs, palette)?;
-        block.slice(..words.len()).copy_from_slice(words);
-        host.set_used(self.palette, (rows * size_of::<JointMatrix>()) as u64);
-        host.set_used(self.block, words.len() as u64);
-        self.publish();
-        Ok(())
+impl DeclaredPart<'_> {
+    fn name(&self, what: &str) -> String {
+        let model = &self.source.model;
+        format!("{} {what}", model.skeleton().names()[model.parts()[self.part.part as usize].node as usize])
     }
 
-    fn mark_written(&self, cast: &Cast) -> Result<(), DeformError> {
-        self.written.iter().for_each(|mark| mark.store(false, Ordering::Relaxed));
-        for job in &self.jobs {
-            let visible = cast.animator.visible(job.instance)?;
-            let parts = cast.source_of(job.instance)?.parts.len();
-            let marks = &self.written[job.outputs..job.outputs + parts];
-            marks.iter().for_each(|mark| mark.store(visible, Ordering::Relaxed));
-        }
-        Ok(())
+    fn bytes_a(&self) -> u64 {
+        u64::from(self.part.vertices.max(1)) * BYTES_A
     }
 
-    /// No items at all.
-    fn fill_empty(&mut self, host: &mut sinew_graph::Host<'_>) {
-        self.frame.clear();
-        self.written.iter().for_each(|mark| mark.store(false, Ordering::Relaxed));
-        host.set_used(self.palette, 0);
-        host.set_used(self.block, 0);
-        self.publish();
+    fn bytes_b(&self) -> u64 {
+        u64::from(self.part.vertices.max(1)) * u64::from(self.source.precision.words_b()) * 4
     }
 
-    fn publish(&self) {
-        let counts = self.counts.iter().zip(self.frame.counts());
-        counts.for_each(|(shared, count)| shared.store(*count, Ordering::Relaxed));
+    fn with(&self, output: &Output) -> Option<SkinnedPart> {
+        let [a, b] = output.values?;
+        Some(SkinnedPart {
+            instance: self.instance,
+            model: self.source.model.clone(),
+            part: self.part.part,
+            a,
+            b,
+            previous_a: output.previous_a,
+            precision: self.source.precision,
+            first_vertices: self.part.primitives.iter().map(|p| p.first).collect(),
+        })
     }
-}
-
-/// A member's offset in units of the kernel.
-fn place(offset: Option<u64>, unit: u64) -> Result<u32, DeformError> {
-    let Some(offset) = offset else { return Ok(NO_OUTPUT) };
-    u32::try_from(offset / unit).map_err(|_| DeformError::StreamTooLong { units: (offset / unit) as usize })
 }

@@ -8,11 +8,11 @@ use super::{
     read_back::ReadBack,
 };
 use crate::{
-    animate::{Animator, ClipRef, InstanceId, JointMatrix, ModelId},
+    animate::{AnimateError, Animator, ClipRef, InstanceId, JointMatrix, ModelId},
     deform::{
         DeformError,
         cast::Cast,
-        frame::{FrameBlock, palette_rows, palettes},
+        frame::{FrameBlock, Job},
         output::{BYTES_A, DeformedRange, OutputLayout},
         source::Precision,
     },
@@ -219,10 +219,11 @@ impl Deformer {
         }
         let device = &self.device;
         let align = u64::from(device.limits().min_storage_buffer_offset_alignment);
-        let rows = palette_rows(&self.cast, &self.layout.jobs)? as u64;
+        let rows = Job::rows(&self.layout.jobs) as u64;
         let palette_bytes = rows * size_of::<JointMatrix>() as u64;
         let frame_offset = palette_bytes.next_multiple_of(align);
-        let frame_bytes = FrameBlock::capacity(&self.cast, &self.layout.jobs)? as u64 * 16;
+        let frame_bytes =
+            FrameBlock::capacity(&self.cast, &self.layout.jobs, &self.layout.outputs)? as u64 * 16;
         let (bytes_a, bytes_b) = (u64::from(self.layout.len_a) * BYTES_A, u64::from(self.layout.len_b) * 4);
         check(device, "palettes", palette_bytes)?;
         check(device, "work items and morph records", frame_bytes)?;
@@ -270,7 +271,8 @@ impl Deformer {
         let frame_at = own.frame_offset as usize;
         let mut staging = self.ring.take(own.frame_offset + frame.len() as u64).ok_or(DeformError::Map)?;
         let mut bytes = staging.bytes();
-        write_palettes(&self.cast, &self.layout.jobs, bytes.slice(..frame_at))?;
+        let palette = |id| self.cast.animator.palette(id);
+        write_palettes(&self.layout.jobs, bytes.slice(..frame_at), palette)?;
         bytes.slice(frame_at..frame_at + frame.len()).copy_from_slice(frame);
         staging.copy(encoder, 0..own.frame_offset + frame.len() as u64, &own.upload, 0);
         staging.finish(encoder);
@@ -284,17 +286,16 @@ impl Deformer {
     }
 }
 
-/// Writes the palettes of all jobs straight into mapped memory.
-pub(super) fn write_palettes(
-    cast: &Cast,
-    jobs: &[crate::deform::frame::Job],
+/// Writes the rows of every job to their place in mapped memory.
+pub(super) fn write_palettes<'a>(
+    jobs: &[Job],
     mut memory: wgpu::WriteOnly<'_, [u8]>,
+    palette: impl Fn(InstanceId) -> Result<&'a [JointMatrix], AnimateError>,
 ) -> Result<(), DeformError> {
-    let mut at = 0;
-    for rows in palettes(cast, jobs) {
-        let bytes: &[u8] = bytemuck::cast_slice(rows?);
+    for job in jobs {
+        let bytes: &[u8] = bytemuck::cast_slice(palette(job.instance)?);
+        let at = job.palette as usize * size_of::<JointMatrix>();
         memory.slice(at..at + bytes.len()).copy_from_slice(bytes);
-        at += bytes.len();
     }
     Ok(())
 }

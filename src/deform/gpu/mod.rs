@@ -1,13 +1,14 @@
 //! The deform service on wgpu: in a caller's encoder, or as passes of a frame graph.
 
+mod animate;
 mod buffers;
 mod declare;
 mod deformer;
 mod kernels;
-mod persist;
+
 mod read_back;
 
-pub use declare::{Skinned, SkinnedPart, declare, declare_with};
+pub use declare::{DeclareOptions, OutputKind, Skinned, SkinnedPart, declare, declare_with};
 pub use deformer::Deformer;
-pub use persist::OutputKind;
+
 pub use read_back::ReadBack;
