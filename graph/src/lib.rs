@@ -107,7 +107,7 @@ mod upload;
 
 pub use access::{Access, Bind, PassKind};
 #[doc(hidden)]
-pub use compile::CompileOptions;
+pub use compile::{Colouring, CompileOptions};
 pub use decl::TextureDesc;
 pub use declare::Declare;
 pub use error::{GraphError, GraphErrors, Shape};

@@ -6,7 +6,8 @@ mod support;
 use std::collections::HashMap;
 
 use sinew_graph::{
-    Bind, Buffer, CompileOptions, Declare, Graph, Limits, Plan, Resources, RunError, Runtime, RuntimeOptions,
+    Bind, Buffer, Colouring, CompileOptions, Declare, Graph, Limits, Plan, Resources, RunError, Runtime,
+    RuntimeOptions,
 };
 use support::{Rng, device, encoder, kernel, validation};
 
@@ -163,8 +164,10 @@ fn random_graphs_without_colouring_are_refused_by_wgpu() {
     let mut kernels = Kernels::new();
     let refused = SEEDS.filter(|&seed| {
         let mut graph = random_graph(&device, &mut kernels, seed);
-        let plan = graph
-            .compile_with(&Limits::default(), CompileOptions { colour: false, ..CompileOptions::default() });
+        let plan = graph.compile_with(
+            &Limits::default(),
+            CompileOptions { colour: Colouring::None, ..CompileOptions::default() },
+        );
         run(&device, &queue, &mut graph, &plan.expect("random graphs are valid")).is_some()
     });
     assert!(refused.count() > 200, "most graphs read and write in one pass");
@@ -248,5 +251,5 @@ fn packing_stays_near_the_live_lower_bound() {
         plan.peak_bytes() as f64 / plan.live_bytes() as f64
     });
     let mean = ratios.sum::<f64>() / SEEDS.count() as f64;
-    assert!(mean < 1.4, "{mean}");
+    assert!(mean < 1.1, "{mean}");
 }

@@ -1,19 +1,23 @@
 use crate::{
     access::Target,
-    compile::edges::Edges,
+    compile::{csr::Csr, edges::Edges},
     decl::{Declarations, PassDecl},
     error::GraphError,
     plan::{CullReason, CulledPass},
 };
 
 /// Walks back from what the caller can observe; the rest is not in the plan. By pass: whether it stays.
-pub(super) fn cull(decl: &Declarations, edges: &Edges, errors: &mut Vec<GraphError>) -> Vec<bool> {
-    let exported = exported(decl, edges);
+pub(super) fn cull(
+    decl: &Declarations,
+    edges: &Edges,
+    exported: &[u32],
+    errors: &mut Vec<GraphError>,
+) -> Vec<bool> {
     let mut alive: Vec<bool> =
-        decl.passes.iter().map(|pass| pass.enabled && is_observed(decl, pass, &exported)).collect();
-    for (value, _) in exported.iter().enumerate().filter(|(_, exported)| **exported) {
+        decl.passes.iter().map(|pass| pass.enabled && is_observed(decl, pass)).collect();
+    for &value in exported {
         // The writer of what an export stands for while its modifiers are disabled.
-        if let Some(writer) = decl.values[value].writer {
+        if let Some(writer) = decl.values[value as usize].writer {
             alive[writer as usize] |= decl.passes[writer as usize].enabled;
         }
     }
@@ -21,8 +25,9 @@ pub(super) fn cull(decl: &Declarations, edges: &Edges, errors: &mut Vec<GraphErr
     if open.is_empty() {
         errors.push(GraphError::NothingObservable);
     }
+    let needs = Csr::new(alive.len(), &edges.needs);
     while let Some(pass) = open.pop() {
-        for &needed in &edges.needs[pass as usize] {
+        for &needed in needs.of(pass) {
             if !alive[needed as usize] {
                 alive[needed as usize] = true;
                 open.push(needed);
@@ -39,24 +44,21 @@ pub(super) fn cull(decl: &Declarations, edges: &Edges, errors: &mut Vec<GraphErr
     alive
 }
 
-/// By value: whether it is exported, after disabled modifiers are skipped.
-pub(super) fn exported(decl: &Declarations, edges: &Edges) -> Vec<bool> {
-    let mut exported = vec![false; decl.values.len()];
-    for (value, &stands_for) in decl.values.iter().zip(&edges.stands_for) {
-        exported[stands_for as usize] |= value.exported;
-    }
-    exported
+/// The exported values, after disabled modifiers are skipped.
+pub(super) fn exported(decl: &Declarations, edges: &Edges) -> Vec<u32> {
+    let values = decl.values.iter().zip(&edges.stands_for).filter(|(value, _)| value.exported);
+    values.map(|(_, &stands_for)| stands_for).collect()
 }
 
-fn is_observed(decl: &Declarations, pass: &PassDecl, exported: &[bool]) -> bool {
+fn is_observed(decl: &Declarations, pass: &PassDecl) -> bool {
     let mut written = pass.uses.iter().filter(|u| u.usage.writes());
     pass.keep
         || written.any(|u| match u.target {
             Target::Texture(texture) => decl.textures[texture as usize].home.outlives_frame(),
-            target => decl.touched(target).any(|value| {
-                let storage = decl.values[value as usize].storage;
-                exported[value as usize] || decl.storages[storage as usize].home.outlives_frame()
-            }),
+            target => {
+                let storage = decl.storage_of(target).map(|storage| &decl.storages[storage as usize]);
+                storage.is_some_and(|storage| storage.home.outlives_frame())
+            }
         })
 }
 

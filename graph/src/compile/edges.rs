@@ -1,16 +1,17 @@
 use crate::{
     access::Target,
+    compile::csr::Csr,
     decl::{Declarations, TextureDecl},
     error::GraphError,
     handle::Label,
 };
 
-/// What each pass waits for.
+/// What each pass waits for, as (pass, earlier pass) pairs.
 pub(super) struct Edges {
-    /// By pass: the passes whose results it reads. They keep each other in the plan.
-    pub(super) needs: Vec<Vec<u32>>,
-    /// By pass: passes that must come earlier because this one overwrites what they touch.
-    pub(super) after: Vec<Vec<u32>>,
+    /// The earlier pass makes what the pass reads: they keep each other in the plan.
+    pub(super) needs: Vec<(u32, u32)>,
+    /// The pass overwrites what the earlier one touches.
+    pub(super) after: Vec<(u32, u32)>,
     /// By value: the value whose bytes it stands for while some modifiers are disabled.
     pub(super) stands_for: Vec<u32>,
     /// Reads of what a disabled pass would have written; errors if the reader is in the plan.
@@ -24,18 +25,15 @@ pub(super) struct Orphan {
 }
 
 pub(super) fn edges(decl: &Declarations, errors: &mut Vec<GraphError>) -> Edges {
-    let passes = decl.passes.len();
     let mut edges = Edges {
-        needs: vec![Vec::new(); passes],
-        after: vec![Vec::new(); passes],
+        needs: Vec::with_capacity(decl.passes.len() * 2),
+        after: Vec::new(),
         stands_for: stands_for(decl),
         orphans: Vec::new(),
     };
     let readers = buffer_reads(decl, &mut edges, errors);
     modifications(decl, &readers, &mut edges, errors);
-    for texture in 0..decl.textures.len() as u32 {
-        texture_uses(decl, texture, &mut edges, errors);
-    }
+    texture_uses(decl, &mut edges, errors);
     edges
 }
 
@@ -52,13 +50,15 @@ fn stands_for(decl: &Declarations) -> Vec<u32> {
     stands_for
 }
 
-/// Writer before reader. Returns the readers of each value.
-fn buffer_reads(decl: &Declarations, edges: &mut Edges, errors: &mut Vec<GraphError>) -> Vec<Vec<u32>> {
-    let mut readers = vec![Vec::new(); decl.values.len()];
+/// Writer before reader. Returns (value, reader) for the values that some pass changes in place.
+fn buffer_reads(decl: &Declarations, edges: &mut Edges, errors: &mut Vec<GraphError>) -> Vec<(u32, u32)> {
+    let mut readers = Vec::new();
     for (pass, uses) in enabled(decl) {
         for value in uses.filter(|u| !u.1).flat_map(|(target, _)| decl.touched(target)) {
             let value = edges.stands_for[value as usize];
-            readers[value as usize].push(pass);
+            if decl.values[value as usize].modifier.is_some() {
+                readers.push((value, pass));
+            }
             need_writer(decl, pass, value, edges, errors);
         }
     }
@@ -66,8 +66,14 @@ fn buffer_reads(decl: &Declarations, edges: &mut Edges, errors: &mut Vec<GraphEr
 }
 
 /// The value's writer, and everyone who still reads the value, before the pass that changes it in place.
-fn modifications(decl: &Declarations, readers: &[Vec<u32>], edges: &mut Edges, errors: &mut Vec<GraphError>) {
-    for value in &decl.values {
+fn modifications(
+    decl: &Declarations,
+    readers: &[(u32, u32)],
+    edges: &mut Edges,
+    errors: &mut Vec<GraphError>,
+) {
+    let mut lists: Option<Csr> = None;
+    for value in decl.values.iter().filter(|value| value.previous.is_some()) {
         let (Some(previous), Some(pass)) = (value.previous, value.writer) else { continue };
         if !decl.passes[pass as usize].enabled {
             continue;
@@ -79,67 +85,109 @@ fn modifications(decl: &Declarations, readers: &[Vec<u32>], edges: &mut Edges, e
             continue;
         }
         need_writer(decl, pass, previous, edges, errors);
-        let earlier = readers[previous as usize].iter().filter(|&&reader| reader != pass);
-        edges.after[pass as usize].extend(earlier);
+        let lists = lists.get_or_insert_with(|| Csr::new(decl.values.len(), readers));
+        let earlier = lists.of(previous).iter().filter(|&&reader| reader != pass);
+        edges.after.extend(earlier.map(|&reader| (pass, reader)));
     }
 }
 
 fn need_writer(decl: &Declarations, pass: u32, value: u32, edges: &mut Edges, errors: &mut Vec<GraphError>) {
     let value = &decl.values[value as usize];
-    let is_filled = decl.storages[value.storage as usize].home.has_contents();
     match value.writer {
         // Reading and writing in one pass is reported where uses are validated.
         Some(writer) if writer == pass => {}
-        Some(writer) if decl.passes[writer as usize].enabled => edges.needs[pass as usize].push(writer),
-        Some(writer) if !is_filled => {
-            edges.orphans.push(Orphan { pass, resource: value.label.clone(), writer });
-        }
-        None if !is_filled => {
+        Some(writer) if decl.passes[writer as usize].enabled => edges.needs.push((pass, writer)),
+        _ if decl.storages[value.storage as usize].home.has_contents() => {}
+        Some(writer) => edges.orphans.push(Orphan { pass, resource: value.label.clone(), writer }),
+        None => {
             let (pass, resource) = (decl.pass_label(pass), value.label.clone());
             errors.push(GraphError::ReadBeforeWrite { pass, resource });
         }
-        _ => {}
     }
 }
 
-/// Writers of a texture in the order of declaration, each reader after the last writer declared before it.
-fn texture_uses(decl: &Declarations, texture: u32, edges: &mut Edges, errors: &mut Vec<GraphError>) {
-    let touches = |pass: u32, write: bool| {
-        let uses = &decl.passes[pass as usize].uses;
-        uses.iter().any(|u| u.target == Target::Texture(texture) && u.usage.writes() == write)
-    };
-    let all = 0..decl.passes.len() as u32;
-    let (writers, disabled): (Vec<u32>, Vec<u32>) =
-        all.clone().filter(|&p| touches(p, true)).partition(|&p| decl.passes[p as usize].enabled);
-    let missing = |pass: u32, edges: &mut Edges, errors: &mut Vec<GraphError>| {
+/// How one pass touches one texture.
+#[derive(Clone, Copy)]
+struct Touch {
+    pass: u32,
+    reads: bool,
+    writes: bool,
+}
+
+fn texture_uses(decl: &Declarations, edges: &mut Edges, errors: &mut Vec<GraphError>) {
+    if decl.textures.is_empty() {
+        return;
+    }
+    let mut pairs = Vec::new();
+    for (pass, decl) in decl.passes.iter().enumerate() {
+        for u in &decl.uses {
+            if let Target::Texture(texture) = u.target {
+                pairs.push((texture, (pass as u32) << 1 | u32::from(u.usage.writes())));
+            }
+        }
+    }
+    let by_texture = Csr::new(decl.textures.len(), &pairs);
+    let mut touches: Vec<Touch> = Vec::new();
+    for texture in 0..decl.textures.len() as u32 {
+        touches.clear();
+        for &touch in by_texture.of(texture) {
+            let (pass, writes) = (touch >> 1, touch & 1 == 1);
+            match touches.last_mut().filter(|last| last.pass == pass) {
+                Some(last) => {
+                    last.writes |= writes;
+                    last.reads |= !writes;
+                }
+                None => touches.push(Touch { pass, reads: !writes, writes }),
+            }
+        }
+        order_texture(decl, texture, &touches, edges, errors);
+    }
+}
+
+/// Writers in the order of declaration, each reader after the last writer declared before it, or after the
+/// first one if none was.
+fn order_texture(
+    decl: &Declarations,
+    texture: u32,
+    touches: &[Touch],
+    edges: &mut Edges,
+    errors: &mut Vec<GraphError>,
+) {
+    let is_enabled = |touch: &&Touch| decl.passes[touch.pass as usize].enabled;
+    let disabled = touches.iter().find(|touch| touch.writes && !is_enabled(touch)).map(|touch| touch.pass);
+    let mut missing = |pass: u32, edges: &mut Edges| {
         let TextureDecl { label, home, .. } = &decl.textures[texture as usize];
         let resource = label.clone();
-        match disabled.first() {
+        match disabled {
             _ if home.has_contents() => {}
-            Some(&writer) => edges.orphans.push(Orphan { pass, resource, writer }),
+            Some(writer) => edges.orphans.push(Orphan { pass, resource, writer }),
             None => errors.push(GraphError::ReadBeforeWrite { pass: decl.pass_label(pass), resource }),
         }
     };
-
-    for (at, &pass) in writers.iter().enumerate() {
-        let loads = decl.passes[pass as usize].loads(texture);
-        match at.checked_sub(1).map(|before| writers[before]) {
-            Some(before) if loads => edges.needs[pass as usize].push(before),
-            Some(before) => edges.after[pass as usize].push(before),
-            None if loads => missing(pass, edges, errors),
-            None => {}
-        }
-    }
-    for pass in all.filter(|&p| decl.passes[p as usize].enabled && touches(p, false)) {
-        let later = writers.iter().position(|&writer| writer > pass).unwrap_or(writers.len());
-        let seen = later.saturating_sub(1);
-        match writers.get(seen) {
-            Some(&writer) if writer != pass => edges.needs[pass as usize].push(writer),
-            Some(_) => {}
-            None => missing(pass, edges, errors),
-        }
-        if let Some(&overwriter) = writers.get(seen + 1) {
-            edges.after[overwriter as usize].push(pass);
+    let first = touches.iter().filter(is_enabled).find(|touch| touch.writes).map(|touch| touch.pass);
+    let mut writer: Option<u32> = None;
+    // Readers of what `writer` left, and those before the first writer, who wait for it.
+    let mut readers: smallvec::SmallVec<[u32; 8]> = smallvec::SmallVec::new();
+    for touch in touches.iter().filter(is_enabled) {
+        if touch.writes {
+            let loads = decl.passes[touch.pass as usize].loads(texture);
+            match writer {
+                Some(before) if loads => edges.needs.push((touch.pass, before)),
+                Some(before) => edges.after.push((touch.pass, before)),
+                None if loads => missing(touch.pass, edges),
+                None => {}
+            }
+            if writer.is_some() {
+                edges.after.extend(readers.iter().map(|&reader| (touch.pass, reader)));
+                readers.clear();
+            }
+            writer = Some(touch.pass);
+        } else if touch.reads {
+            match writer.or(first) {
+                Some(before) => edges.needs.push((touch.pass, before)),
+                None => missing(touch.pass, edges),
+            }
+            readers.push(touch.pass);
         }
     }
 }

@@ -1,6 +1,5 @@
 use crate::{
     access::Target,
-    compile::{cull, edges::Edges},
     decl::{Declarations, Home, Side, Storage, Value},
     limits::Limits,
     plan::{KeptBuffer, KeptPlace, PlannedBuffer, ValuePlace},
@@ -24,12 +23,17 @@ pub(super) struct Lives {
 impl Lives {
     /// Bytes of transients alive at the fullest pass.
     pub(super) fn lower_bound(&self, passes: usize) -> u64 {
-        let at = |pass: u32| {
-            let alive = self.buffers.iter().zip(&self.transient);
-            let alive = alive.filter(|(b, transient)| **transient && b.first <= pass && pass <= b.last);
-            alive.map(|(b, _)| b.size).sum()
-        };
-        (0..passes as u32).map(at).max().unwrap_or(0)
+        let (mut born, mut dies) = (vec![0u64; passes + 1], vec![0u64; passes + 1]);
+        for (buffer, _) in self.buffers.iter().zip(&self.transient).filter(|(_, transient)| **transient) {
+            born[buffer.first as usize] += buffer.size;
+            dies[buffer.last as usize + 1] += buffer.size;
+        }
+        let mut alive = 0;
+        let totals = born.iter().zip(&dies).map(|(born, dies)| {
+            alive = alive + born - dies;
+            alive
+        });
+        totals.max().unwrap_or(0)
     }
 }
 
@@ -40,9 +44,9 @@ struct Life {
     usage: wgpu::BufferUsages,
 }
 
-pub(super) fn lifetimes(decl: &Declarations, order: &[u32], edges: &Edges, limits: &Limits) -> Lives {
-    let lives = lives(decl, order, edges);
-    let placed = placed_members(decl, order, edges, &lives);
+pub(super) fn lifetimes(decl: &Declarations, order: &[u32], exported: &[u32], limits: &Limits) -> Lives {
+    let lives = lives(decl, order, exported);
+    let placed = placed_members(decl, order, exported, &lives);
     let mut result = Lives {
         buffers: Vec::new(),
         usage: Vec::new(),
@@ -71,7 +75,7 @@ pub(super) fn lifetimes(decl: &Declarations, order: &[u32], edges: &Edges, limit
 }
 
 /// By storage: first and last pass, and inferred usage. An exported value lives to the end of the frame.
-fn lives(decl: &Declarations, order: &[u32], edges: &Edges) -> Vec<Option<Life>> {
+fn lives(decl: &Declarations, order: &[u32], exported: &[u32]) -> Vec<Option<Life>> {
     let mut lives: Vec<Option<Life>> = vec![None; decl.storages.len()];
     for (at, &pass) in order.iter().enumerate() {
         for u in &decl.passes[pass as usize].uses {
@@ -83,8 +87,8 @@ fn lives(decl: &Declarations, order: &[u32], edges: &Edges) -> Vec<Option<Life>>
             life.usage |= u.usage.buffer_usage();
         }
     }
-    for (value, _) in cull::exported(decl, edges).iter().enumerate().filter(|(_, exported)| **exported) {
-        if let Some(life) = &mut lives[decl.values[value].storage as usize] {
+    for &value in exported {
+        if let Some(life) = &mut lives[decl.values[value as usize].storage as usize] {
             life.last = order.len().saturating_sub(1) as u32;
         }
     }
@@ -119,10 +123,10 @@ fn kept_usage(decl: &Declarations) -> Vec<wgpu::BufferUsages> {
 
 /// By value: whether its member gets memory. A member that is only written as part of its pack does not,
 /// unless nobody reads any of the pack and its writer stays for another reason: then all of it does.
-fn placed_members(decl: &Declarations, order: &[u32], edges: &Edges, lives: &[Option<Life>]) -> Vec<bool> {
+fn placed_members(decl: &Declarations, order: &[u32], exported: &[u32], lives: &[Option<Life>]) -> Vec<bool> {
     let mut placed = vec![false; decl.values.len()];
-    for (value, exported) in decl.values.iter().zip(cull::exported(decl, edges)) {
-        placed[value.member as usize] |= exported;
+    for &value in exported {
+        placed[decl.values[value as usize].member as usize] = true;
     }
     for &pass in order {
         for u in &decl.passes[pass as usize].uses {

@@ -2,15 +2,21 @@
 
 mod attach;
 mod colour;
+mod csr;
 mod cull;
 mod edges;
 mod lifetime;
 mod order;
 mod pack;
+mod problem;
 mod texture;
 mod validate;
 
+#[doc(hidden)]
+pub use colour::Colouring;
+
 use crate::{
+    compile::problem::Problem,
     decl::Declarations,
     error::GraphErrors,
     fingerprint::Fingerprint,
@@ -23,14 +29,14 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub struct CompileOptions {
     /// Keep what one pass reads and writes in different arenas.
-    pub colour: bool,
+    pub colour: Colouring,
     /// Keep transients that are alive together from sharing bytes.
     pub lifetimes: bool,
 }
 
 impl Default for CompileOptions {
     fn default() -> Self {
-        Self { colour: true, lifetimes: true }
+        Self { colour: Colouring::Balanced, lifetimes: true }
     }
 }
 
@@ -43,18 +49,20 @@ pub(crate) fn compile(
     let limits = &limits.bounded();
     let mut errors = validate::validate(decl, limits);
     let edges = edges::edges(decl, &mut errors);
-    let alive = cull::cull(decl, &edges, &mut errors);
+    let exported = cull::exported(decl, &edges);
+    let alive = cull::cull(decl, &edges, &exported, &mut errors);
     let order = order::order(decl, &edges, &alive, &mut errors);
     if !errors.is_empty() {
         return Err(GraphErrors(errors));
     }
-    let lives = lifetime::lifetimes(decl, &order, &edges, limits);
+    let lives = lifetime::lifetimes(decl, &order, &exported, limits);
     validate::pack_sizes(decl, limits, &lives, &mut errors);
     if !errors.is_empty() {
         return Err(GraphErrors(errors));
     }
-    let colours = colour::colour(decl, &order, &lives, options);
-    let arenas = pack::pack(&lives, &colours, limits, options);
+    let problem = Problem::new(decl, &order, &lives, limits);
+    let colours = colour::colour(&problem, options);
+    let arenas = pack::pack(&problem, &colours, &lives, limits, options);
     let textures = texture::slots(decl, &order);
     let passes = attach::passes(decl, &order, &lives);
     let [filled, filled_textures] = lifetime::filled(decl, &order);

@@ -1,6 +1,10 @@
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use crate::{compile::edges::Edges, decl::Declarations, error::GraphError};
+use crate::{
+    compile::{csr::Csr, edges::Edges},
+    decl::Declarations,
+    error::GraphError,
+};
 
 /// Kahn's algorithm; among passes that could run, the one declared first does, so that a valid program
 /// keeps its order.
@@ -10,21 +14,20 @@ pub(super) fn order(
     alive: &[bool],
     errors: &mut Vec<GraphError>,
 ) -> Vec<u32> {
-    let earlier = earlier(edges, alive);
-    let mut waiting: Vec<usize> = earlier.iter().map(Vec::len).collect();
-    let mut later = vec![Vec::new(); alive.len()];
-    for (pass, earlier) in earlier.iter().enumerate() {
-        for &before in earlier {
-            later[before as usize].push(pass as u32);
-        }
-    }
+    let both = edges.needs.iter().chain(&edges.after);
+    let both = both.filter(|(pass, before)| alive[*pass as usize] && alive[*before as usize]);
+    // (earlier, pass): an edge that was found twice is counted twice on both sides.
+    let later: Vec<(u32, u32)> = both.map(|&(pass, before)| (before, pass)).collect();
+    let mut waiting = vec![0u32; alive.len()];
+    later.iter().for_each(|&(_, pass)| waiting[pass as usize] += 1);
+    let later = Csr::new(alive.len(), &later);
 
     let startable = |pass: &u32| alive[*pass as usize] && waiting[*pass as usize] == 0;
     let mut ready: BinaryHeap<_> = (0..alive.len() as u32).filter(startable).map(Reverse).collect();
     let mut order = Vec::with_capacity(alive.len());
     while let Some(Reverse(pass)) = ready.pop() {
         order.push(pass);
-        for &next in &later[pass as usize] {
+        for &next in later.of(pass) {
             waiting[next as usize] -= 1;
             if waiting[next as usize] == 0 {
                 ready.push(Reverse(next));
@@ -32,31 +35,23 @@ pub(super) fn order(
         }
     }
     if let Some(stuck) = waiting.iter().position(|&count| count > 0) {
-        let cycle = cycle(stuck as u32, &earlier, &waiting);
-        let passes = cycle.into_iter().map(|pass| decl.pass_label(pass)).collect();
-        errors.push(GraphError::Cycle { passes });
+        let passes = cycle(stuck as u32, edges, alive, &waiting);
+        errors.push(GraphError::Cycle {
+            passes: passes.into_iter().map(|pass| decl.pass_label(pass)).collect(),
+        });
     }
     order
 }
 
-/// By pass in the plan: the passes in the plan that come before it, each once.
-fn earlier(edges: &Edges, alive: &[bool]) -> Vec<Vec<u32>> {
-    let both = edges.needs.iter().zip(&edges.after).zip(alive);
-    both.map(|((needs, after), &is_alive)| {
-        let both = needs.iter().chain(after).copied();
-        let mut earlier: Vec<u32> = both.filter(|&pass| is_alive && alive[pass as usize]).collect();
-        earlier.sort_unstable();
-        earlier.dedup();
-        earlier
-    })
-    .collect()
-}
-
 /// Walks back from a pass that waits until a pass repeats. Every waiting pass waits for a waiting one.
-fn cycle(start: u32, earlier: &[Vec<u32>], waiting: &[usize]) -> Vec<u32> {
+fn cycle(start: u32, edges: &Edges, alive: &[bool], waiting: &[u32]) -> Vec<u32> {
+    let mut pairs: Vec<(u32, u32)> = edges.needs.iter().chain(&edges.after).copied().collect();
+    pairs.retain(|&(_, before)| alive[before as usize] && waiting[before as usize] > 0);
+    pairs.sort_unstable();
+    let earlier = Csr::new(alive.len(), &pairs);
     let mut walk = vec![start];
     let mut at = start;
-    while let Some(&before) = earlier[at as usize].iter().find(|&&pass| waiting[pass as usize] > 0) {
+    while let Some(&before) = earlier.of(at).first() {
         if let Some(seen) = walk.iter().position(|&pass| pass == before) {
             walk.drain(..seen);
             break;
