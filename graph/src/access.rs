@@ -97,6 +97,11 @@ pub(crate) enum Use {
     CopyDst,
     Upload,
     Sampled,
+    StorageTextureRead,
+    StorageTextureWrite,
+    StorageTextureModify,
+    TextureCopySrc,
+    TextureCopyDst,
     Color,
     Resolve,
     Depth,
@@ -116,6 +121,11 @@ impl Use {
             Self::CopyDst => "copy_dst",
             Self::Upload => "upload",
             Self::Sampled => "sampled",
+            Self::StorageTextureRead => "storage_texture_read",
+            Self::StorageTextureWrite => "storage_texture_write",
+            Self::StorageTextureModify => "storage_texture_modify",
+            Self::TextureCopySrc => "texture_copy_src",
+            Self::TextureCopyDst => "texture_copy_dst",
             Self::Color => "color",
             Self::Resolve => "color_resolve",
             Self::Depth => "depth",
@@ -126,8 +136,21 @@ impl Use {
     pub(crate) const fn writes(self) -> bool {
         matches!(
             self,
-            Self::StorageWrite | Self::CopyDst | Self::Upload | Self::Color | Self::Resolve | Self::Depth
+            Self::StorageWrite
+                | Self::CopyDst
+                | Self::Upload
+                | Self::StorageTextureWrite
+                | Self::StorageTextureModify
+                | Self::TextureCopyDst
+                | Self::Color
+                | Self::Resolve
+                | Self::Depth
         )
+    }
+
+    /// Whether the texture is an attachment of the pass.
+    pub(crate) const fn is_attachment(self) -> bool {
+        matches!(self, Self::Color | Self::Resolve | Self::Depth | Self::DepthRead)
     }
 
     pub(crate) const fn allowed_in(self, kind: PassKind) -> bool {
@@ -135,10 +158,22 @@ impl Use {
             PassKind::Host => matches!(self, Self::Upload),
             PassKind::Compute => matches!(
                 self,
-                Self::StorageRead | Self::StorageWrite | Self::Uniform | Self::Indirect | Self::Sampled
+                Self::StorageRead
+                    | Self::StorageWrite
+                    | Self::Uniform
+                    | Self::Indirect
+                    | Self::Sampled
+                    | Self::StorageTextureRead
+                    | Self::StorageTextureWrite
+                    | Self::StorageTextureModify
             ),
-            PassKind::Raster => !matches!(self, Self::Upload | Self::CopySrc | Self::CopyDst),
-            PassKind::Transfer => matches!(self, Self::CopySrc | Self::CopyDst),
+            PassKind::Raster => !matches!(
+                self,
+                Self::Upload | Self::CopySrc | Self::CopyDst | Self::TextureCopySrc | Self::TextureCopyDst
+            ),
+            PassKind::Transfer => {
+                matches!(self, Self::CopySrc | Self::CopyDst | Self::TextureCopySrc | Self::TextureCopyDst)
+            }
         }
     }
 
@@ -151,15 +186,18 @@ impl Use {
             Self::Indirect => wgpu::BufferUsages::INDIRECT,
             Self::CopySrc => wgpu::BufferUsages::COPY_SRC,
             Self::CopyDst | Self::Upload => wgpu::BufferUsages::COPY_DST,
-            Self::Sampled | Self::Color | Self::Resolve | Self::Depth | Self::DepthRead => {
-                wgpu::BufferUsages::empty()
-            }
+            _ => wgpu::BufferUsages::empty(),
         }
     }
 
     pub(crate) const fn texture_usage(self) -> wgpu::TextureUsages {
         match self {
             Self::Sampled => wgpu::TextureUsages::TEXTURE_BINDING,
+            Self::StorageTextureRead | Self::StorageTextureWrite | Self::StorageTextureModify => {
+                wgpu::TextureUsages::STORAGE_BINDING
+            }
+            Self::TextureCopySrc => wgpu::TextureUsages::COPY_SRC,
+            Self::TextureCopyDst => wgpu::TextureUsages::COPY_DST,
             Self::Color | Self::Resolve | Self::Depth | Self::DepthRead => {
                 wgpu::TextureUsages::RENDER_ATTACHMENT
             }

@@ -157,14 +157,19 @@ pub(crate) struct PassDecl {
 }
 
 impl PassDecl {
-    /// Whether the pass draws over what `texture` holds instead of clearing it first.
+    /// Whether the pass keeps some of what `texture` holds instead of filling or clearing it.
     pub(crate) fn loads(&self, texture: u32) -> bool {
+        let changes =
+            |u: &UseDecl| u.target == Target::Texture(texture) && u.usage == Use::StorageTextureModify;
+        if self.uses.iter().any(changes) {
+            return true;
+        }
         let color = self.color.iter().any(|c| c.texture == texture && c.clear.is_none());
         color || self.depth.is_some_and(|d| d.texture == texture && d.clear.is_none())
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct GroupDecl {
     pub(crate) pass: u32,
     pub(crate) layout: wgpu::BindGroupLayout,
@@ -190,6 +195,7 @@ pub(crate) struct Declarations {
     pub(crate) errors: Vec<GraphError>,
     shape: Fingerprint,
     disabled: u64,
+    imports: u64,
 }
 
 impl Declarations {
@@ -207,6 +213,7 @@ impl Declarations {
             errors: Vec::new(),
             shape: Fingerprint::new(),
             disabled: 0,
+            imports: 0,
         }
     }
 
@@ -224,9 +231,14 @@ impl Declarations {
         }
     }
 
+    /// Notes what of an imported buffer a plan depends on; a second call for the same takes it back.
+    pub(crate) fn note_import(&mut self, storage: u32, buffer: &wgpu::Buffer) {
+        self.imports ^= Fingerprint::of(&("import", storage, buffer.size(), buffer.usage()));
+    }
+
     /// The declaration's shape, with the switches of its passes.
     pub(crate) fn fingerprint(&self) -> u64 {
-        self.shape.finish() ^ self.disabled
+        self.shape.finish() ^ self.disabled ^ self.imports
     }
 
     /// The values that a use touches: one, or every member of a pack.

@@ -104,6 +104,36 @@ impl Declare<'_> {
         self.touch(target, Use::Sampled)
     }
 
+    /// Reads `texture` in a shader as a storage texture.
+    pub fn storage_texture_read(&mut self, texture: Texture) -> Access<role::StorageTextureRead> {
+        let target = self.texture(texture);
+        self.touch(target, Use::StorageTextureRead)
+    }
+
+    /// Fills `texture` completely in a shader, as a storage texture.
+    pub fn storage_texture_write(&mut self, texture: Texture) -> Access<role::StorageTextureWrite> {
+        let target = self.texture(texture);
+        self.attach(target, Use::StorageTextureWrite)
+    }
+
+    /// Changes parts of `texture` in a shader, as a storage texture; the rest stays what an earlier pass left.
+    pub fn storage_texture_modify(&mut self, texture: Texture) -> Access<role::StorageTextureWrite> {
+        let target = self.texture(texture);
+        self.attach(target, Use::StorageTextureModify)
+    }
+
+    /// Copies out of `texture`.
+    pub fn texture_copy_src(&mut self, texture: Texture) -> Access<role::TextureCopySrc> {
+        let target = self.texture(texture);
+        self.touch(target, Use::TextureCopySrc)
+    }
+
+    /// Fills `texture` completely by copies.
+    pub fn texture_copy_dst(&mut self, texture: Texture) -> Access<role::TextureCopyDst> {
+        let target = self.texture(texture);
+        self.attach(target, Use::TextureCopyDst)
+    }
+
     /// Draws into `texture`; `None` draws over what an earlier pass, or the owner of a target, left in it.
     ///
     /// The order of these calls is the order of the colour attachments.
@@ -203,7 +233,7 @@ impl Declare<'_> {
         }
     }
 
-    /// Declares the use of an attachment; one texture is one attachment of a pass.
+    /// Declares a write; one texture is written in one way by a pass.
     fn attach<R>(&mut self, target: Target, usage: Use) -> Access<R> {
         let uses = &self.decl.passes[self.pass as usize].uses;
         if usage.writes() && uses.iter().any(|u| u.target == target && u.usage.writes()) {

@@ -1,4 +1,7 @@
-use std::{borrow::Cow, sync::Arc};
+use std::{
+    borrow::Cow,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use crate::{
     access::PassKind,
@@ -8,10 +11,13 @@ use crate::{
     error::{GraphError, GraphErrors},
     handle::{Label, Pass},
     limits::Limits,
-    plan::Plan,
+    plan::{Body, Plan},
     record::Record,
     runtime::{Host, Resources},
 };
+
+/// Plans that a graph remembers.
+const PLANS: usize = 16;
 
 /// A retained description of one frame. `F` is the per-frame data that the passes receive.
 ///
@@ -22,13 +28,23 @@ pub struct Graph<F> {
     pub(crate) decl: Declarations,
     /// One closure per pass, parallel to `decl.passes`.
     pub(crate) records: Vec<Record<F>>,
+    /// Whether sizes are rounded up to classes.
+    pub(crate) size_classes: bool,
+    /// Newest last.
+    plans: Mutex<Vec<Arc<Body>>>,
     /// Alive as long as the graph: what the runtime keeps for it goes when this does.
     pub(crate) alive: Arc<()>,
 }
 
 impl<F> Default for Graph<F> {
     fn default() -> Self {
-        Self { decl: Declarations::new(), records: Vec::new(), alive: Arc::default() }
+        Self {
+            decl: Declarations::new(),
+            records: Vec::new(),
+            size_classes: false,
+            plans: Mutex::default(),
+            alive: Arc::default(),
+        }
     }
 }
 
@@ -36,6 +52,13 @@ impl<F> Graph<F> {
     /// A graph with no resources and no passes.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A graph whose buffers are rounded up to eighths of a power of two: declared anew with resources that
+    /// grew a little, it finds its plan and its memory again. A buffer may then be larger than was asked
+    /// for, on average by a sixteenth, as `arrayLength` in a shader and an upload block show.
+    pub fn with_size_classes() -> Self {
+        Self { size_classes: true, ..Self::default() }
     }
 
     /// Forgets every declaration, to declare anew when what there is to draw changed. Handles and plans made
@@ -113,11 +136,26 @@ impl<F> Graph<F> {
     }
 
     /// Orders, culls and places everything. Needs no device; reports every error it finds.
+    ///
+    /// The newest plans are kept, each for one shape of the declarations: which passes are enabled, and
+    /// everything that was declared. Asking again for one of them costs a comparison.
     pub fn compile(&self, limits: &Limits) -> Result<Plan, GraphErrors> {
-        compile::compile(&self.decl, limits, CompileOptions::default())
+        let key = compile::fingerprint(&self.decl, limits);
+        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = plans.iter().position(|body| body.fingerprint == key) {
+            let body = plans.remove(at);
+            plans.push(Arc::clone(&body));
+            return Ok(Plan { graph: self.decl.id, shape: self.decl.fingerprint(), body });
+        }
+        let plan = compile::compile(&self.decl, limits, CompileOptions::default())?;
+        if plans.len() == PLANS {
+            plans.remove(0);
+        }
+        plans.push(Arc::clone(&plan.body));
+        Ok(plan)
     }
 
-    /// [`compile`](Self::compile) with stages switched off, to show that checks notice.
+    /// [`compile`](Self::compile) without its memory, and with stages switched off, to show that checks notice.
     #[doc(hidden)]
     pub fn compile_with(&self, limits: &Limits, options: CompileOptions) -> Result<Plan, GraphErrors> {
         compile::compile(&self.decl, limits, options)

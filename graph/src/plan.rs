@@ -1,23 +1,23 @@
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range, sync::Arc};
 
 use smallvec::SmallVec;
 
 use crate::{
-    access::PassKind,
+    access::{PassKind, Target, Use},
     decl::TextureDesc,
     handle::{Buffer, GraphId, Label},
 };
 
 /// What a frame will do: order, lifetimes, places and attachment operations, as plain data.
 ///
-/// It needs no device, can be cloned, compared and printed. Two plans are equal when they do the same;
+/// It needs no device, can be cloned (which copies nothing), compared and printed. Two plans are equal when they do the same;
 /// whose graph they came from is not compared.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(crate) graph: GraphId,
     /// The fingerprint of the declarations, without the limits.
     pub(crate) shape: u64,
-    pub(crate) body: Body,
+    pub(crate) body: Arc<Body>,
 }
 
 impl PartialEq for Plan {
@@ -30,6 +30,8 @@ impl PartialEq for Plan {
 pub(crate) struct Body {
     pub(crate) fingerprint: u64,
     pub(crate) passes: Vec<PlannedPass>,
+    /// Of all passes, one after another.
+    pub(crate) uses: Vec<PlannedUse>,
     pub(crate) culled: Vec<CulledPass>,
     pub(crate) buffers: Vec<PlannedBuffer>,
     pub(crate) arenas: Vec<Arena>,
@@ -69,6 +71,15 @@ pub struct PlannedPass {
     pub(crate) color: SmallVec<[ColorOps; 2]>,
     pub(crate) depth: Option<DepthOps>,
     pub(crate) uploads: Vec<UploadBlock>,
+    /// Its part of the plan's uses.
+    pub(crate) uses: Range<u32>,
+}
+
+/// What a pass does with one resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PlannedUse {
+    pub(crate) target: Target,
+    pub(crate) usage: Use,
 }
 
 /// A pass that is not in the plan.
@@ -184,10 +195,12 @@ pub(crate) enum TexturePlace {
 }
 
 /// A texture on the device, shared by declared textures whose lifetimes do not overlap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct TextureSlot {
     pub(crate) desc: TextureDesc,
     pub(crate) usage: wgpu::TextureUsages,
+    /// Nothing of it is loaded or stored, so tiled hardware need not give it memory.
+    pub(crate) memoryless: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

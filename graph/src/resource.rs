@@ -109,8 +109,27 @@ impl<F> Graph<F> {
             return Buffer { graph: self.decl.id, index: storage.members.start };
         }
         let label = label.into();
-        self.decl.note(("import", &label, buffer.size(), buffer.usage()));
+        self.decl.note(("import", &label));
+        self.decl.note_import(self.decl.storages.len() as u32, buffer);
         self.storage(label.clone(), Home::External(buffer.clone()), [(label, buffer.size())], false)
+    }
+
+    /// Puts another buffer in the place of an imported one. Under the same size and usages the plan stays
+    /// valid, and the next run builds only what holds the buffer; otherwise compile again.
+    pub fn replace_import(&mut self, import: Buffer, with: &wgpu::Buffer) {
+        let known = import.graph == self.decl.id && (import.index as usize) < self.decl.values.len();
+        let storage = known.then(|| self.decl.values[import.index as usize].storage);
+        let home = storage.map(|storage| (storage, &self.decl.storages[storage as usize].home));
+        let Some((storage, Home::External(before))) = home else {
+            return self.foreign("`replace_import`", "imported buffer");
+        };
+        let before = before.clone();
+        self.decl.note_import(storage, &before);
+        self.decl.note_import(storage, with);
+        self.decl.storages[storage as usize].home = Home::External(with.clone());
+        for value in self.decl.values.iter_mut().filter(|value| value.storage == storage) {
+            value.size = with.size();
+        }
     }
 
     /// A texture that lives inside one frame, taken from a pool.
@@ -168,8 +187,12 @@ impl<F> Graph<F> {
     }
 
     fn buffer(&mut self, label: Label, size: u64, home: Home<wgpu::Buffer>) -> Buffer {
-        self.decl.note(("buffer", &label, size, home.place()));
-        self.storage(label.clone(), home, [(label, size)], false)
+        let place = home.place();
+        let buffer = self.storage(label.clone(), home, [(label, size)], false);
+        let Value { label, size, .. } = &self.decl.values[buffer.index as usize];
+        let shape = ("buffer", label.clone(), *size, place);
+        self.decl.note(shape);
+        buffer
     }
 
     fn declare_pack(
@@ -203,7 +226,11 @@ impl<F> Graph<F> {
         let is_imported = matches!(home, Home::External(_));
         for (label, size) in members {
             let member = self.decl.values.len() as u32;
-            let size = if is_imported { size } else { rounded(size) };
+            let size = match (is_imported, self.size_classes) {
+                (true, _) => size,
+                (false, true) => rounded(size_class(size)),
+                (false, false) => rounded(size),
+            };
             self.decl.values.push(Value {
                 label,
                 storage,
@@ -244,6 +271,12 @@ impl<F> Graph<F> {
         self.decl.textures.push(TextureDecl { label, desc, home });
         Texture { graph: self.decl.id, index }
     }
+}
+
+/// The next eighth of a power of two.
+fn size_class(size: u64) -> u64 {
+    let step = size.checked_next_power_of_two().unwrap_or(1 << 63) / 16;
+    size.checked_next_multiple_of(step.max(1)).unwrap_or(size)
 }
 
 /// wgpu refuses empty bindings and copies that are not a multiple of 4.

@@ -7,6 +7,9 @@ mod sealed {
 /// Roles of buffers.
 pub trait BufferRole: sealed::Sealed {}
 
+/// Roles of textures.
+pub trait TextureRole: sealed::Sealed {}
+
 /// Roles that can stand in a bind group.
 pub trait Bindable: sealed::Sealed {}
 
@@ -40,5 +43,13 @@ roles! {
     /// Filled by a host pass.
     Upload: BufferRole;
     /// Read in a shader as a texture.
-    Sampled: Bindable;
+    Sampled: TextureRole Bindable;
+    /// Read in a shader as `texture_storage_2d<.., read>`.
+    StorageTextureRead: TextureRole Bindable;
+    /// Written in a shader as `texture_storage_2d<.., write>`, or `read_write` where the format allows.
+    StorageTextureWrite: TextureRole Bindable;
+    /// The source of a copy.
+    TextureCopySrc: TextureRole;
+    /// The destination of a copy.
+    TextureCopyDst: TextureRole;
 }

@@ -4,57 +4,92 @@ use crate::{
     access::{Target, Use},
     compile::lifetime::{Lives, aligned},
     decl::{Declarations, DepthDecl, PassDecl},
-    plan::{ColorOps, DepthOps, PlannedPass, UploadBlock},
+    plan::{ColorOps, DepthOps, PlannedPass, PlannedUse, UploadBlock},
 };
 
 /// Upload blocks start where any plain type may be written.
 const UPLOAD_ALIGNMENT: u64 = 16;
 
+pub(super) struct Passes {
+    pub(super) passes: Vec<PlannedPass>,
+    pub(super) uses: Vec<PlannedUse>,
+    /// Bytes of one staging buffer that holds every upload block.
+    pub(super) upload_bytes: u64,
+    /// By texture: whether nothing of it has to be in memory between passes.
+    pub(super) memoryless: Vec<bool>,
+}
+
 /// The passes in order, with load and store operations derived from who comes before and after.
-pub(super) fn passes(decl: &Declarations, order: &[u32], lives: &Lives) -> Vec<PlannedPass> {
-    let mut upload_end = 0;
-    let planned = order.iter().enumerate().map(|(at, &index)| {
+pub(super) fn passes(decl: &Declarations, order: &[u32], lives: &Lives) -> Passes {
+    let mut result = Passes {
+        passes: Vec::with_capacity(order.len()),
+        uses: Vec::with_capacity(order.len() * 4),
+        upload_bytes: 0,
+        memoryless: vec![true; decl.textures.len()],
+    };
+    for &index in order {
         let pass = &decl.passes[index as usize];
+        let first = result.uses.len() as u32;
+        result.uses.extend(pass.uses.iter().map(|u| PlannedUse { target: u.target, usage: u.usage }));
         let (bytes_read, bytes_written) = traffic(decl, pass, lives);
-        PlannedPass {
+        result.passes.push(PlannedPass {
             label: pass.label.clone(),
             kind: pass.kind,
             declared: index,
             bytes_read,
             bytes_written,
-            color: color(decl, order, at, pass),
-            depth: pass.depth.map(|depth| depth_ops(decl, order, at, depth)),
-            uploads: uploads(decl, pass, lives, &mut upload_end),
+            color: SmallVec::new(),
+            depth: None,
+            uploads: uploads(decl, pass, lives, &mut result.upload_bytes),
+            uses: first..result.uses.len() as u32,
+        });
+    }
+    attachments(decl, &mut result);
+    result
+}
+
+/// Walks back from the end of the frame, where only what outlives it is still wanted.
+fn attachments(decl: &Declarations, result: &mut Passes) {
+    if decl.textures.is_empty() {
+        return;
+    }
+    let mut wanted: Vec<bool> = decl.textures.iter().map(|texture| texture.home.outlives_frame()).collect();
+    for planned in result.passes.iter_mut().rev() {
+        let pass = &decl.passes[planned.declared as usize];
+        let color = pass.color.iter().map(|color| ColorOps {
+            texture: color.texture,
+            resolve: color.resolve,
+            ops: operations(color.clear, wanted[color.texture as usize]),
+        });
+        planned.color = color.collect();
+        planned.depth = pass.depth.map(|depth| depth_ops(decl, depth, wanted[depth.texture as usize]));
+        let textures = pass.uses.iter().filter_map(|u| match u.target {
+            Target::Texture(texture) => Some((texture as usize, u.usage)),
+            _ => None,
+        });
+        for (texture, usage) in textures.clone() {
+            let kept = wanted[texture] || pass.loads(texture as u32);
+            result.memoryless[texture] &= matches!(usage, Use::Color | Use::Depth) && !kept;
         }
-    });
-    planned.collect()
+        for (texture, _) in textures.clone().filter(|(_, usage)| usage.writes()) {
+            wanted[texture] = pass.loads(texture as u32);
+        }
+        for (texture, _) in textures.filter(|(_, usage)| !usage.writes()) {
+            wanted[texture] = true;
+        }
+    }
 }
 
-pub(super) fn upload_bytes(passes: &[PlannedPass]) -> u64 {
-    let ends = passes.iter().flat_map(|pass| &pass.uploads).map(|block| block.offset + block.size);
-    ends.max().unwrap_or(0)
-}
-
-fn color(decl: &Declarations, order: &[u32], at: usize, pass: &PassDecl) -> SmallVec<[ColorOps; 2]> {
-    let ops = pass.color.iter().map(|color| ColorOps {
-        texture: color.texture,
-        resolve: color.resolve,
-        ops: operations(color.clear, is_seen_later(decl, order, at, color.texture)),
-    });
-    ops.collect()
-}
-
-fn depth_ops(decl: &Declarations, order: &[u32], at: usize, depth: DepthDecl) -> DepthOps {
+fn depth_ops(decl: &Declarations, depth: DepthDecl, wanted: bool) -> DepthOps {
     let DepthDecl { texture, clear, read_only } = depth;
     if read_only {
         return DepthOps { texture, depth: None, stencil: None };
     }
-    let keep = is_seen_later(decl, order, at, texture);
     let has_stencil = decl.textures[texture as usize].desc.format.has_stencil_aspect();
     DepthOps {
         texture,
-        depth: Some(operations(clear, keep)),
-        stencil: has_stencil.then(|| operations(clear.map(|_| 0), keep)),
+        depth: Some(operations(clear, wanted)),
+        stencil: has_stencil.then(|| operations(clear.map(|_| 0), wanted)),
     }
 }
 
@@ -62,21 +97,6 @@ fn operations<V>(clear: Option<V>, keep: bool) -> wgpu::Operations<V> {
     wgpu::Operations {
         load: clear.map_or(wgpu::LoadOp::Load, wgpu::LoadOp::Clear),
         store: if keep { wgpu::StoreOp::Store } else { wgpu::StoreOp::Discard },
-    }
-}
-
-/// Whether anybody sees what the pass at `at` leaves in `texture`: the next pass that touches it reads it or
-/// draws over it, or nobody touches it and the caller has it.
-fn is_seen_later(decl: &Declarations, order: &[u32], at: usize, texture: u32) -> bool {
-    let target = Target::Texture(texture);
-    let later = order[at + 1..].iter().map(|&pass| &decl.passes[pass as usize]);
-    let mut touching = later.filter(|pass| pass.uses.iter().any(|u| u.target == target));
-    match touching.next() {
-        None => decl.textures[texture as usize].home.outlives_frame(),
-        Some(pass) => {
-            let mut uses = pass.uses.iter().filter(|u| u.target == target);
-            uses.any(|u| !u.usage.writes()) || pass.loads(texture)
-        }
     }
 }
 

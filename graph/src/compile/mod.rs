@@ -15,6 +15,8 @@ mod validate;
 #[doc(hidden)]
 pub use colour::Colouring;
 
+use std::sync::Arc;
+
 use crate::{
     compile::problem::Problem,
     decl::Declarations,
@@ -40,6 +42,11 @@ impl Default for CompileOptions {
     }
 }
 
+/// A number for the declarations and limits that a plan is made from.
+pub(crate) fn fingerprint(decl: &Declarations, limits: &Limits) -> u64 {
+    Fingerprint::of(&(decl.fingerprint(), limits.bounded()))
+}
+
 pub(crate) fn compile(
     decl: &Declarations,
     limits: &Limits,
@@ -63,17 +70,18 @@ pub(crate) fn compile(
     let problem = Problem::new(decl, &order, &lives, limits);
     let colours = colour::colour(&problem, options);
     let arenas = pack::pack(&problem, &colours, &lives, limits, options);
-    let textures = texture::slots(decl, &order);
     let passes = attach::passes(decl, &order, &lives);
+    let textures = texture::slots(decl, &order, &passes.memoryless);
     let [filled, filled_textures] = lifetime::filled(decl, &order);
 
     let plan = Plan {
         graph: decl.id,
         shape: decl.fingerprint(),
-        body: Body {
-            fingerprint: Fingerprint::of(&(decl.fingerprint(), limits)),
-            upload_bytes: attach::upload_bytes(&passes),
-            passes,
+        body: Arc::new(Body {
+            fingerprint: fingerprint(decl, limits),
+            upload_bytes: passes.upload_bytes,
+            passes: passes.passes,
+            uses: passes.uses,
             culled: cull::reasons(decl, &alive),
             live_bytes: lives.lower_bound(order.len()),
             values: lives.values,
@@ -86,7 +94,7 @@ pub(crate) fn compile(
             kept_textures: textures.kept,
             filled,
             filled_textures,
-        },
+        }),
     };
     explain(&plan);
     Ok(plan)

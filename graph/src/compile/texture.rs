@@ -19,7 +19,7 @@ struct Life {
 }
 
 /// A slot per descriptor and usage, taken over by the next texture once its last user has run.
-pub(super) fn slots(decl: &Declarations, order: &[u32]) -> Slots {
+pub(super) fn slots(decl: &Declarations, order: &[u32], memoryless: &[bool]) -> Slots {
     let unused = |label: &_| PlannedTexture {
         label: Clone::clone(label),
         first: 0,
@@ -39,13 +39,13 @@ pub(super) fn slots(decl: &Declarations, order: &[u32]) -> Slots {
         let place = match decl.textures[texture].home {
             Home::External(()) => TexturePlace::Target,
             Home::Kept(index, side) => {
-                let slot = TextureSlot { desc, usage: kept_usage[index as usize] };
+                let slot = TextureSlot { desc, usage: kept_usage[index as usize], memoryless: false };
                 let is_history = decl.kept_textures[index as usize].previous.is_some();
                 kept[index as usize] = Some(KeptTexture { slot, is_history });
                 TexturePlace::Kept(KeptPlace { index, is_previous: side == Side::Previous })
             }
             Home::Transient => {
-                let wanted = TextureSlot { desc, usage };
+                let wanted = TextureSlot { desc, usage, memoryless: memoryless[texture] };
                 let mut free = slots.iter().zip(&free_after);
                 let free = free.position(|(slot, end)| *slot == wanted && *end < first);
                 let slot = free.unwrap_or_else(|| {

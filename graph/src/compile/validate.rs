@@ -62,11 +62,16 @@ fn kinds(decl: &Declarations, pass: &PassDecl, errors: &mut Vec<GraphError>) {
 fn homes(usage: Use) -> &'static str {
     match usage {
         Use::Upload => "a host pass",
-        Use::CopySrc | Use::CopyDst => "a transfer pass",
+        Use::CopySrc | Use::CopyDst | Use::TextureCopySrc | Use::TextureCopyDst => "a transfer pass",
         Use::Vertex | Use::Index | Use::Color | Use::Resolve | Use::Depth | Use::DepthRead => "a raster pass",
-        Use::StorageRead | Use::StorageWrite | Use::Uniform | Use::Indirect | Use::Sampled => {
-            "a compute or raster pass"
-        }
+        Use::StorageRead
+        | Use::StorageWrite
+        | Use::Uniform
+        | Use::Indirect
+        | Use::Sampled
+        | Use::StorageTextureRead
+        | Use::StorageTextureWrite
+        | Use::StorageTextureModify => "a compute or raster pass",
     }
 }
 
@@ -115,7 +120,7 @@ fn imported_usage(decl: &Declarations, pass: &PassDecl, errors: &mut Vec<GraphEr
 fn attachments(decl: &Declarations, pass: &PassDecl, errors: &mut Vec<GraphError>) {
     let mut first: Option<u32> = None;
     for u in &pass.uses {
-        let (Target::Texture(index), true) = (u.target, u.usage != Use::Sampled) else { continue };
+        let (Target::Texture(index), true) = (u.target, u.usage.is_attachment()) else { continue };
         let texture = &decl.textures[index as usize];
         let cure = match u.usage {
             Use::Depth | Use::DepthRead => (!texture.desc.format.has_depth_aspect()).then_some("depth"),

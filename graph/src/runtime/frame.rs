@@ -12,6 +12,7 @@ use crate::{
     runtime::{
         error::RunError,
         host::Host,
+        poison::Poison,
         prepare::{Prepared, World},
         resources::Resources,
         timing::{self, Timer},
@@ -26,6 +27,7 @@ pub(super) struct Recording<'a> {
     pub(super) prepared: &'a mut Prepared,
     pub(super) void: &'a Void,
     pub(super) staging: Option<Staging>,
+    pub(super) poison: Option<&'a Poison>,
     /// Present if this run is timed.
     pub(super) timer: Option<&'a Timer>,
     /// The newest GPU times, for spans.
@@ -37,6 +39,13 @@ pub(super) struct Recording<'a> {
 }
 
 impl Recording<'_> {
+    /// Before the pass `at` of the plan.
+    pub(super) fn poison(&self, at: u32, encoder: &mut wgpu::CommandEncoder) {
+        if let Some(poison) = self.poison {
+            poison.fill(encoder, self.prepared, self.world, at);
+        }
+    }
+
     pub(super) fn pass<F>(
         &mut self,
         pass: &PlannedPass,

@@ -6,7 +6,7 @@ use crate::{
     decl::{Declarations, KeptDecl},
     handle::{Buffer, GraphId, Label, Texture},
     plan::{KeptBuffer, KeptPlace, KeptTexture, Plan, TexturePlace},
-    runtime::prepare::{SlotViews, create_slot},
+    runtime::pool::{self, SlotViews},
 };
 
 /// The kept resources of all graphs that are alive.
@@ -108,11 +108,6 @@ impl Keep {
         self.0.iter().find(|kept| kept.graph == graph)
     }
 
-    /// Whether a graph that was run with these declarations is still alive and has not been declared anew.
-    pub(crate) fn is_current(&self, graph: GraphId) -> bool {
-        self.get(graph).is_some_and(|kept| kept.owner.strong_count() > 0)
-    }
-
     /// Of buffers.
     pub(crate) fn bytes(&self) -> u64 {
         let made = self.0.iter().flat_map(|kept| &kept.buffers).filter_map(|entry| entry.made.as_ref());
@@ -160,7 +155,7 @@ impl Kept {
         }
         for (entry, desc) in self.textures.iter_mut().zip(&plan.body.kept_textures) {
             let Some(desc) = *desc else { continue };
-            replaced |= entry.make(desc, desc.is_history, || create_slot(device, &desc.slot));
+            replaced |= entry.make(desc, desc.is_history, || pool::create(device, &desc.slot));
         }
         replaced
     }

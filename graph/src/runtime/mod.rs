@@ -4,6 +4,8 @@ mod error;
 mod frame;
 mod host;
 mod kept;
+mod poison;
+mod pool;
 mod prepare;
 mod resources;
 mod target;
@@ -24,6 +26,8 @@ use crate::{
     runtime::{
         frame::Recording,
         kept::Keep,
+        poison::Poison,
+        pool::TexturePool,
         prepare::{Prepared, World},
         target::Targets,
         timing::Timer,
@@ -39,11 +43,16 @@ pub struct RuntimeOptions {
     pub timestamps: bool,
     /// Plans whose objects are kept on the device; the one that was not run for longest goes first.
     pub plans: usize,
+    /// Runs, of any plan, after which the objects of a plan that had none go back to the device.
+    pub idle_runs: u64,
+    /// Fill every transient buffer with 0xFF before its first use, so that a pass that reads what nobody wrote
+    /// shows it. For tests and debugging: it costs a copy of everything.
+    pub poison: bool,
 }
 
 impl Default for RuntimeOptions {
     fn default() -> Self {
-        Self { timestamps: true, plans: 8 }
+        Self { timestamps: true, plans: 8, idle_runs: 240, poison: false }
     }
 }
 
@@ -56,10 +65,12 @@ pub struct Runtime {
     options: RuntimeOptions,
     prepared: Vec<Prepared>,
     keep: Keep,
+    pool: TexturePool,
     targets: Targets,
     ring: UploadRing,
     timer: Option<Timer>,
     void: Void,
+    poison: Option<Poison>,
     frame: u64,
 }
 
@@ -71,10 +82,12 @@ impl Runtime {
             options,
             prepared: Vec::new(),
             keep: Keep::default(),
+            pool: TexturePool::default(),
             targets: Targets::default(),
             ring: UploadRing::new(device),
             timer: options.timestamps.then(|| Timer::new(device, queue)).flatten(),
             void: Void::new(device),
+            poison: options.poison.then(|| Poison::new(device)),
             frame: 0,
         }
     }
@@ -133,12 +146,14 @@ impl Runtime {
             prepared,
             void: &self.void,
             staging,
+            poison: self.poison.as_ref(),
             timer: self.timer.as_ref().filter(|_| readback.is_some()),
             times,
             timed: 0,
             mistake: None,
         };
-        for pass in plan.passes() {
+        for (at, pass) in (0..).zip(plan.passes()) {
+            recording.poison(at, encoder);
             if let Some(record) = graph.records.get_mut(pass.declared as usize) {
                 recording.pass(pass, record, encoder, frame);
             }
@@ -173,7 +188,7 @@ impl Runtime {
     /// `None` if the plan was never run, or does not give the value memory.
     pub fn exported(&self, plan: &Plan, buffer: Buffer) -> Option<wgpu::BufferSlice<'_>> {
         plan.place(buffer)?;
-        let prepared = &self.prepared[self.find(plan)?];
+        let prepared = self.prepared.iter().find(|prepared| prepared.is_exactly(plan))?;
         let bytes = prepared.bytes(Target::Buffer(buffer.index), self.keep.get(plan.graph)?)?;
         Some(bytes.slice())
     }
@@ -190,6 +205,11 @@ impl Runtime {
         arenas + self.keep.bytes()
     }
 
+    /// Textures on the device, other than those kept from run to run.
+    pub fn pooled_textures(&self) -> usize {
+        self.pool.len()
+    }
+
     /// Staging buffers created so far; constant in a steady state.
     pub fn staging_created(&self) -> u64 {
         self.ring.created()
@@ -198,6 +218,7 @@ impl Runtime {
     /// Gives all memory of all plans back to the device; the next run builds what it needs.
     pub fn clear(&mut self) {
         self.prepared.clear();
+        self.pool.trim();
         self.keep.clear();
         self.targets.clear();
         self.ring.clear();
@@ -225,10 +246,17 @@ impl Runtime {
         let kept = self.keep.of(&graph.alive, decl);
         if kept.prepare(&self.device, plan) {
             // Other plans hold what was replaced.
-            self.prepared.retain(|prepared| prepared.graph != plan.graph);
+            self.prepared.retain(|prepared| !prepared.is_of_graph(&graph.alive));
         }
         kept.begin();
-        if let Some(at) = self.find(plan) {
+        let (number, idle) = (self.frame, self.options.idle_runs);
+        let count = self.prepared.len();
+        self.prepared.retain(|p| p.is_of(&graph.alive, plan) || number - p.last_run <= idle);
+        if self.prepared.len() < count {
+            self.pool.trim();
+        }
+        let found = self.prepared.iter().position(|prepared| prepared.is_of(&graph.alive, plan));
+        if let Some(at) = found {
             let kept = self.keep.get(plan.graph).ok_or(RunError::ForeignPlan)?;
             let world = World { plan, targets: &self.targets, kept };
             self.prepared[at].refresh(&self.device, decl, world);
@@ -239,22 +267,20 @@ impl Runtime {
         {
             return Err(RunError::DoubleBooked { first: a.label.clone(), second: b.label.clone() });
         }
-        self.prepared.retain(|prepared| self.keep.is_current(prepared.graph));
+        // What a graph needed before it was declared anew, or before it was dropped.
+        self.prepared.retain(|prepared| prepared.is_current(&graph.alive, plan.graph));
         while self.prepared.len() >= self.options.plans.max(1) {
             let oldest = self.prepared.iter().enumerate().min_by_key(|(_, prepared)| prepared.last_run);
             let Some((oldest, _)) = oldest else { break };
             self.prepared.swap_remove(oldest);
         }
+        self.pool.trim();
         tracing::debug!(arenas = plan.arenas().len(), peak_bytes = plan.peak_bytes(), "prepared");
         let kept = self.keep.get(plan.graph).ok_or(RunError::ForeignPlan)?;
         let world = World { plan, targets: &self.targets, kept };
-        self.prepared.push(Prepared::new(&self.device, decl, world));
+        let pool = &mut self.pool;
+        self.prepared.push(Prepared::new(&self.device, pool, &graph.alive, decl, world, self.options.poison));
         Ok(self.prepared.len() - 1)
-    }
-
-    fn find(&self, plan: &Plan) -> Option<usize> {
-        let key = (plan.graph, plan.fingerprint());
-        self.prepared.iter().position(|prepared| (prepared.graph, prepared.fingerprint) == key)
     }
 
     /// One staging buffer for every upload block of the plan.

@@ -3,7 +3,7 @@ use std::cell::Cell;
 use crate::{
     access::{Access, Target},
     handle::{Buffer, GraphId, Group, Texture},
-    role::{self, BufferRole},
+    role::{self, BufferRole, TextureRole},
     runtime::{
         kept::{has_previous, texture_has_previous},
         prepare::{Bytes, Prepared, World},
@@ -59,7 +59,7 @@ impl<'a> Resources<'a> {
     }
 
     /// The view to bind of a texture.
-    pub fn view(&self, access: Access<role::Sampled>) -> &'a wgpu::TextureView {
+    pub fn view<R: TextureRole>(&self, access: Access<R>) -> &'a wgpu::TextureView {
         let view = match access.target {
             Target::Texture(texture) if self.is_own(access.graph, access.pass) => {
                 self.prepared.sampled(texture, self.world)
@@ -67,6 +67,11 @@ impl<'a> Resources<'a> {
             _ => None,
         };
         view.unwrap_or_else(|| &self.miss("access").view)
+    }
+
+    /// The texture itself, for copies.
+    pub fn texture<R: TextureRole>(&self, access: Access<R>) -> &'a wgpu::Texture {
+        self.view(access).texture()
     }
 
     /// Whether the plan gives `buffer` memory; see [`Plan::is_live`](crate::Plan::is_live).
