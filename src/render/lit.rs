@@ -110,6 +110,18 @@ impl Renderer {
         self.models.retain(|known| !known.model.ptr_eq(model));
     }
 
+    /// Moves to a new device, after the old one was lost: everything is built again from the models. Graphs must
+    /// be declared again.
+    pub fn rebuild(&mut self, device: &wgpu::Device, queue: &wgpu::Queue) -> Result<(), RenderError> {
+        let options = RendererOptions { format: self.pipelines.format(), samples: self.pipelines.samples() };
+        let mut rebuilt = Self::new(device, options)?;
+        for known in &self.models {
+            rebuilt.add_model(queue, &known.model)?;
+        }
+        *self = rebuilt;
+        Ok(())
+    }
+
     /// Resolves parts to draws.
     pub(super) fn draw_list(
         &self,

@@ -23,6 +23,7 @@ const BUDGET: Duration = Duration::from_millis(1000);
 const SMALL_BUDGET: Duration = Duration::from_millis(10);
 
 const FRAMES: [usize; 3] = [34, 100, 1000];
+const RANDOM: usize = 1000;
 const TIMED_SEEDS: std::ops::RangeInclusive<u64> = 1..=200;
 const PACKED_SEEDS: std::ops::RangeInclusive<u64> = 1..=2000;
 
@@ -32,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut on_device = FrameGraph::with_device(&device);
 
     println!("times in us, heap allocations in brackets");
-    println!("{:34} {:>19} {:>19} {:>19}", "", "record + compile", "compile", "drop");
+    println!("{:41} {:>19} {:>19} {:>19}", "", "record + compile", "compile", "drop");
     rows("zenfg, bare", |graph| zen::cost(&mut on_cpu, graph, zen::Style::Bare))?;
     rows("zenfg, full", |graph| zen::cost(&mut on_cpu, graph, zen::Style::Full))?;
     rows("zenfg, full, with a device", |graph| zen::cost(&mut on_device, graph, zen::Style::Full))?;
@@ -44,18 +45,21 @@ fn main() -> Result<(), Box<dyn Error>> {
         lost += usize::from(planned.loses_root);
         Ok::<_, zenfg::FrameGraphError>(planned.bytes)
     })?;
-    let read = bytes(|graph| zen::planned(&mut on_cpu, graph, zen::Roots::Read).map(|planned| planned.bytes))?;
+    let read =
+        bytes(|graph| zen::planned(&mut on_cpu, graph, zen::Roots::Read).map(|planned| planned.bytes))?;
     println!("{:34} {marked:.3}, a root written over in {lost} graphs", "zenfg");
     println!("{:34} {read:.3}", "zenfg, roots read at the end");
     Ok(())
 }
 
-/// One line for each size of frame, and one for the mean small graph.
+/// One line for each frame, one for a large random graph, and one for the mean small graph.
 fn rows<E>(name: &str, mut cost: impl FnMut(&Passes) -> Result<Cost, E>) -> Result<(), E> {
     for count in FRAMES {
         let graph = passes::frame(count);
         row(name, &format!("frame({count})"), &[best(BUDGET, || cost(&graph))?]);
     }
+    let graph = passes::random(1, RANDOM);
+    row(name, &format!("random({RANDOM})"), &[best(BUDGET, || cost(&graph))?]);
     let mut costs = Vec::new();
     for seed in TIMED_SEEDS {
         let graph = passes::fuzz(seed);
@@ -74,7 +78,7 @@ fn row(name: &str, graph: &str, costs: &[Cost]) {
         format!("{time:10.1} {:>8}", format!("({allocations:.0})"))
     };
     let (whole, compile) = (mean(|cost| cost.whole), mean(|cost| cost.compile));
-    println!("{name:27} {graph:11} {whole} {compile} {:>10}", mean(|cost| cost.release));
+    println!("{name:27} {graph:13} {whole} {compile} {:>10}", mean(|cost| cost.release));
 }
 
 /// Mean of `planned` bytes over live bytes.

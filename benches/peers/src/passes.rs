@@ -75,7 +75,9 @@ impl Passes {
         }
         let alive = |at| {
             let lives = lives.iter().zip(&self.buffers);
-            lives.filter(|(life, _)| life.as_ref().is_some_and(|life| life.contains(&at))).map(|(_, size)| size)
+            lives
+                .filter(|(life, _)| life.as_ref().is_some_and(|life| life.contains(&at)))
+                .map(|(_, size)| size)
         };
         (0..kept.len()).map(|at| alive(at).sum()).max().unwrap_or(0)
     }

@@ -3,7 +3,8 @@
 use std::hint::black_box;
 
 use zenfg::{
-    Buffer, BufferDesc, BufferRange, CompileOptions, Frame, FrameGraph, FrameGraphError, RootReason, WriteContents,
+    Buffer, BufferDesc, BufferRange, CompileOptions, Frame, FrameGraph, FrameGraphError, RootReason,
+    WriteContents,
 };
 
 use crate::{
@@ -100,6 +101,8 @@ pub fn planned(graph: &mut FrameGraph, passes: &Passes, roots: Roots) -> Result<
     Ok(Planned {
         bytes: buffers.iter().map(|buffer| buffer.estimated_byte_size).sum(),
         // The transients of one buffer are listed in the order in which they use it.
-        loses_root: buffers.iter().any(|buffer| buffer.resource_ids.iter().rev().skip(1).copied().any(is_root)),
+        loses_root: buffers
+            .iter()
+            .any(|buffer| buffer.resource_ids.iter().rev().skip(1).copied().any(is_root)),
     })
 }

@@ -34,6 +34,16 @@ pub enum RunError {
         /// What it said.
         reason: String,
     },
+    /// The watched device was lost.
+    #[error(
+        "the device was lost ({reason:?}: {message}); make a runtime on a new one and declare the graph again"
+    )]
+    DeviceLost {
+        /// What kind of loss it is.
+        reason: wgpu::DeviceLostReason,
+        /// What the driver says.
+        message: String,
+    },
     /// The device gave no mapped memory to upload from, as after it was lost.
     #[error("no mapped memory for {bytes} bytes of uploads; the device is lost or out of memory")]
     NoUploadMemory {
@@ -61,6 +71,7 @@ impl RunError {
             Self::NoUploadMemory { .. } => "R005",
             Self::DoubleBooked { .. } => "R006",
             Self::HostFailed { .. } => "R007",
+            Self::DeviceLost { .. } => "R008",
         }
     }
 }

@@ -22,6 +22,7 @@ use crate::{
     decl::Declarations,
     graph::Graph,
     handle::{Buffer, Texture},
+    loss::LossFlag,
     plan::{Plan, TexturePlace},
     runtime::{
         frame::Recording,
@@ -71,6 +72,7 @@ pub struct Runtime {
     timer: Option<Timer>,
     void: Void,
     poison: Option<Poison>,
+    loss: Option<LossFlag>,
     frame: u64,
 }
 
@@ -88,8 +90,14 @@ impl Runtime {
             timer: options.timestamps.then(|| Timer::new(device, queue)).flatten(),
             void: Void::new(device),
             poison: options.poison.then(|| Poison::new(device)),
+            loss: None,
             frame: 0,
         }
+    }
+
+    /// Refuses to run once `flag` is raised. After that make another runtime on a new device.
+    pub fn watch(&mut self, flag: &LossFlag) {
+        self.loss = Some(flag.clone());
     }
 
     /// Gives `target` its view for the next run, which lets go of it. The view has the size, format and
@@ -225,6 +233,9 @@ impl Runtime {
     }
 
     fn check(&self, decl: &Declarations, plan: &Plan) -> Result<(), RunError> {
+        if let Some(loss) = self.loss.as_ref().and_then(LossFlag::loss) {
+            return Err(RunError::DeviceLost { reason: loss.reason, message: loss.message.clone() });
+        }
         if plan.graph != decl.id {
             return Err(RunError::ForeignPlan);
         }

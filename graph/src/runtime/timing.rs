@@ -20,6 +20,7 @@ pub(crate) fn is_timed(kind: PassKind) -> bool {
 #[derive(Clone, Debug, Default)]
 pub struct Timings {
     frame: u64,
+    start: u64,
     labels: Arc<[Label]>,
     spans: Vec<Range<u64>>,
 }
@@ -38,6 +39,13 @@ impl Timings {
     /// The run that was timed; the first run of a runtime is 0.
     pub fn frame(&self) -> u64 {
         self.frame
+    }
+
+    /// Nanoseconds on the device's own clock when the first timed pass began. Its zero means nothing, and its
+    /// distance to the CPU's clock is not known: only that a frame begins after it was submitted and ends
+    /// before its times are here.
+    pub fn start(&self) -> u64 {
+        self.start
     }
 
     /// The compute and raster passes of that run, in order.
@@ -235,6 +243,7 @@ fn read(readback: &Readback, passes: usize, nanoseconds_per_tick: f64, into: &mu
     let start = passes.iter().map(|pass| ticks(pass).0).min().unwrap_or(0);
     let nanoseconds = |tick: u64| (tick.saturating_sub(start) as f64 * nanoseconds_per_tick) as u64;
     into.frame = readback.frame;
+    into.start = (start as f64 * nanoseconds_per_tick) as u64;
     into.labels = Arc::clone(&readback.labels);
     into.spans.clear();
     into.spans.extend(passes.iter().map(|pass| {

@@ -45,9 +45,37 @@ struct State {
     file: BufWriter<File>,
     failed: Option<io::Error>,
     is_first: bool,
-    /// When each frame was submitted, for placing GPU times.
+    /// When each frame was submitted, in microseconds.
     submitted: Vec<f64>,
     last_timed: Option<u64>,
+    clock: GpuClock,
+}
+
+/// How far the GPU's clock is behind the CPU's, in microseconds: no frame begins before it was submitted or
+/// ends after its times were seen. Each frame narrows that down.
+#[derive(Debug)]
+struct GpuClock {
+    least: f64,
+    most: f64,
+}
+
+impl Default for GpuClock {
+    fn default() -> Self {
+        Self { least: f64::NEG_INFINITY, most: f64::INFINITY }
+    }
+}
+
+impl GpuClock {
+    /// Takes in a frame's time on the GPU's clock, and when it was submitted and seen on the CPU's.
+    fn offset(&mut self, gpu: std::ops::Range<f64>, cpu: std::ops::Range<f64>) -> f64 {
+        self.least = self.least.max(cpu.start - gpu.start);
+        self.most = self.most.min(cpu.end - gpu.end);
+        // The clocks drift: where the bounds contradict each other, this frame's own hold.
+        if self.least > self.most {
+            (self.least, self.most) = (cpu.start - gpu.start, cpu.end - gpu.end);
+        }
+        self.least
+    }
 }
 
 impl Trace {
@@ -60,6 +88,7 @@ impl Trace {
             is_first: true,
             submitted: Vec::new(),
             last_timed: None,
+            clock: GpuClock::default(),
         };
         let shared = Arc::new(Shared { start: Instant::now(), state: Mutex::new(state) });
         shared.name_row(GPU_ROW, "GPU (placed approximately)");
@@ -77,8 +106,7 @@ impl Trace {
         self.gpu_times(runtime);
     }
 
-    /// Adds the newest GPU times, if they are new. A pass lies where it would if the frame had begun on the
-    /// GPU when it was submitted.
+    /// Adds the newest GPU times, if they are new.
     pub(crate) fn gpu_times(&self, runtime: &mut Runtime) {
         let Some(timings) = runtime.timings() else { return };
         let mut state = self.shared.lock();
@@ -86,10 +114,13 @@ impl Trace {
             return;
         }
         let Some(&submitted) = state.submitted.get(timings.frame() as usize) else { return };
+        let begin = timings.start() as f64 / 1000.0;
+        let length = timings.passes().map(|pass| pass.span.end).max().unwrap_or(0) as f64 / 1000.0;
+        let offset = state.clock.offset(begin..begin + length, submitted..self.shared.now());
         for pass in timings.passes() {
             state.write(&json!({
                 "name": pass.label, "cat": "gpu", "ph": "X", "pid": 1, "tid": GPU_ROW,
-                "ts": submitted + pass.span.start as f64 / 1000.0,
+                "ts": begin + offset + pass.span.start as f64 / 1000.0,
                 "dur": (pass.span.end - pass.span.start) as f64 / 1000.0,
                 "args": { "frame": timings.frame() },
             }));
