@@ -31,6 +31,11 @@ impl TextureDesc {
         Self { size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 }, format, samples: 1 }
     }
 
+    /// Bytes of its texels, as far as the format says.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.format.theoretical_memory_footprint(self.size).saturating_mul(self.samples.into())
+    }
+
     pub(crate) fn shape(&self) -> Shape {
         Shape { width: self.size.width, height: self.size.height, samples: self.samples }
     }

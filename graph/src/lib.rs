@@ -47,7 +47,7 @@
 //! graph.export(vertices);
 //!
 //! let plan = graph.compile(&Limits::from(device.limits()))?;
-//! assert_eq!(plan.peak_bytes(), 1024 + 256);
+//! assert_eq!(plan.peak_bytes(), 1024 + 64);
 //!
 //! let mut runtime = Runtime::new(&device, &queue, RuntimeOptions::default());
 //! let mut frame = Frame { time: 0.0 };
@@ -92,7 +92,7 @@ mod access;
 mod compile;
 mod decl;
 mod declare;
-mod dump;
+
 mod error;
 mod fingerprint;
 mod graph;
@@ -101,6 +101,7 @@ mod limits;
 mod loss;
 mod plan;
 mod record;
+mod report;
 mod resource;
 pub mod role;
 mod runtime;
@@ -117,5 +118,6 @@ pub use handle::{Buffer, Group, History, Pack, Pass, Texture};
 pub use limits::Limits;
 pub use loss::{Loss, LossFlag};
 pub use plan::{Arena, CullReason, CulledPass, Placement, Plan, PlannedBuffer, PlannedPass};
+pub use report::Report;
 pub use runtime::{Host, PassTime, Resources, RunError, Runtime, RuntimeOptions, Timings};
 pub use upload::{Staging, UploadRing};

@@ -1,4 +1,4 @@
-use std::{borrow::Cow, ops::Range, sync::Arc};
+use std::{borrow::Cow, fmt, ops::Range, sync::Arc};
 
 use smallvec::SmallVec;
 
@@ -35,6 +35,8 @@ pub(crate) struct Body {
     pub(crate) culled: Vec<CulledPass>,
     pub(crate) buffers: Vec<PlannedBuffer>,
     pub(crate) arenas: Vec<Arena>,
+    /// By value: the name of a pack's member; empty where the buffer's says it all.
+    pub(crate) labels: Vec<Label>,
     /// By value: its place, or `None` when the plan gives it no memory.
     pub(crate) values: Vec<Option<ValuePlace>>,
     /// By pack: the planned buffer that holds it.
@@ -107,6 +109,23 @@ pub enum CullReason {
     },
 }
 
+impl fmt::Display for CullReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Disabled => f.write_str("disabled"),
+            Self::WritesNothing => f.write_str("writes nothing"),
+            Self::Unread { resources } => {
+                f.write_str("no pass reads ")?;
+                for (at, resource) in resources.iter().enumerate() {
+                    let comma = if at == 0 { "" } else { ", " };
+                    write!(f, "{comma}`{resource}`")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
 /// Bytes that are placed as one: a buffer, or the live members of a pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -155,7 +174,7 @@ pub struct Placement {
     pub arena: u32,
     /// Bytes from the start of the arena, aligned for every use the range has.
     pub offset: u64,
-    /// Bytes, padded to the alignment.
+    /// Bytes.
     pub size: u64,
 }
 
@@ -181,6 +200,7 @@ pub(crate) struct ValuePlace {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PlannedTexture {
     pub(crate) label: Label,
+    pub(crate) desc: TextureDesc,
     pub(crate) first: u32,
     pub(crate) last: u32,
     pub(crate) place: TexturePlace,
@@ -255,6 +275,11 @@ impl Plan {
     /// Bytes of all arenas.
     pub fn peak_bytes(&self) -> u64 {
         self.body.arenas.iter().map(|arena| arena.size).sum()
+    }
+
+    /// Bytes of the pooled textures, as far as their formats say; memoryless ones count.
+    pub fn texture_bytes(&self) -> u64 {
+        self.body.slots.iter().map(|slot| slot.desc.bytes()).sum()
     }
 
     /// Bytes of buffers that the runtime keeps from run to run; a history counts twice.

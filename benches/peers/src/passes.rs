@@ -73,13 +73,18 @@ impl Passes {
                 life.end = kept.len();
             }
         }
-        let alive = |at| {
-            let lives = lives.iter().zip(&self.buffers);
-            lives
-                .filter(|(life, _)| life.as_ref().is_some_and(|life| life.contains(&at)))
-                .map(|(_, size)| size)
-        };
-        (0..kept.len()).map(|at| alive(at).sum()).max().unwrap_or(0)
+        let mut change = vec![0; kept.len() + 1];
+        for (life, &size) in lives.iter().zip(&self.buffers) {
+            if let Some(life) = life {
+                change[life.start] += size as i64;
+                change[life.end] -= size as i64;
+            }
+        }
+        let alive = change.iter().scan(0, |alive, change| {
+            *alive += change;
+            Some(*alive as u64)
+        });
+        alive.max().unwrap_or(0)
     }
 }
 

@@ -19,11 +19,12 @@ use std::sync::Arc;
 
 use crate::{
     compile::problem::Problem,
-    decl::Declarations,
+    decl::{Declarations, Value},
     error::GraphErrors,
     fingerprint::Fingerprint,
+    handle::Label,
     limits::Limits,
-    plan::{Body, CullReason, Plan},
+    plan::{Body, CullReason, Plan, ValuePlace},
 };
 
 /// Stages that a test can switch off to show that a check notices.
@@ -84,6 +85,7 @@ pub(crate) fn compile(
             uses: passes.uses,
             culled: cull::reasons(decl, &alive),
             live_bytes: lives.lower_bound(order.len()),
+            labels: labels(decl, &lives.values),
             values: lives.values,
             packs: lives.packs,
             buffers: pack::place(lives.buffers, &arenas.placements),
@@ -98,6 +100,16 @@ pub(crate) fn compile(
     };
     explain(&plan);
     Ok(plan)
+}
+
+/// By value: its name, where that of its buffer is not enough.
+fn labels(decl: &Declarations, values: &[Option<ValuePlace>]) -> Vec<Label> {
+    let both = decl.values.iter().zip(values);
+    let label = |(value, place): (&Value, &Option<ValuePlace>)| match place {
+        Some(place) if place.in_pack => value.label.clone(),
+        _ => Label::Borrowed(""),
+    };
+    both.map(label).collect()
 }
 
 /// One event per decision that a reader of the declarations would not expect.

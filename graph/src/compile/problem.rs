@@ -1,8 +1,5 @@
 use crate::{
-    compile::{
-        csr::Csr,
-        lifetime::{Lives, aligned},
-    },
+    compile::{csr::Csr, lifetime::Lives},
     decl::Declarations,
     limits::Limits,
 };
@@ -30,8 +27,9 @@ pub(super) struct Item {
     /// The same in steps.
     pub(super) first_step: u32,
     pub(super) last_step: u32,
-    /// Bytes, a multiple of the alignment.
+    /// Bytes.
     pub(super) size: u64,
+    /// Of its offset.
     pub(super) alignment: u64,
 }
 
@@ -66,7 +64,7 @@ impl Problem {
                 last: planned.last,
                 first_step: step(planned.first),
                 last_step: step(planned.last),
-                size: aligned(planned.size, alignment),
+                size: planned.size,
                 alignment,
             });
         }

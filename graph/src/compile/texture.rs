@@ -1,6 +1,6 @@
 use crate::{
     access::Target,
-    decl::{Declarations, Home, Side},
+    decl::{Declarations, Home, Side, TextureDecl},
     plan::{KeptPlace, KeptTexture, PlannedTexture, TexturePlace, TextureSlot},
 };
 
@@ -20,13 +20,14 @@ struct Life {
 
 /// A slot per descriptor and usage, taken over by the next texture once its last user has run.
 pub(super) fn slots(decl: &Declarations, order: &[u32], memoryless: &[bool]) -> Slots {
-    let unused = |label: &_| PlannedTexture {
-        label: Clone::clone(label),
+    let unused = |texture: &TextureDecl| PlannedTexture {
+        label: texture.label.clone(),
+        desc: texture.desc,
         first: 0,
         last: 0,
         place: TexturePlace::Unused,
     };
-    let mut textures: Vec<_> = decl.textures.iter().map(|texture| unused(&texture.label)).collect();
+    let mut textures: Vec<_> = decl.textures.iter().map(unused).collect();
     let mut slots: Vec<TextureSlot> = Vec::new();
     let mut free_after: Vec<u32> = Vec::new();
     let mut lives = lives(decl, order);
@@ -57,7 +58,7 @@ pub(super) fn slots(decl: &Declarations, order: &[u32], memoryless: &[bool]) -> 
                 TexturePlace::Slot(slot as u32)
             }
         };
-        textures[texture] = PlannedTexture { first, last, place, ..unused(&decl.textures[texture].label) };
+        textures[texture] = PlannedTexture { first, last, place, ..unused(&decl.textures[texture]) };
     }
     Slots { textures, slots, kept }
 }

@@ -15,6 +15,7 @@ mod void;
 pub use error::RunError;
 pub use host::Host;
 pub use resources::Resources;
+pub(crate) use timing::is_timed;
 pub use timing::{PassTime, Timings};
 
 use crate::{

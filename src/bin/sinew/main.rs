@@ -7,6 +7,7 @@ mod encode;
 mod engine;
 mod failure;
 mod gpu;
+mod graph;
 mod inspect;
 mod load;
 mod oracle;
@@ -46,6 +47,7 @@ enum Command {
     },
     Render(render::Args),
     Bake(bake::Args),
+    Graph(graph::Args),
     Doctor(doctor::Args),
 }
 
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         }
         Command::Render(args) => render::run(args, &ui),
         Command::Bake(args) => bake::run(args, &ui),
+        Command::Graph(args) => graph::run(args, &ui),
         Command::Doctor(args) => doctor::run(args, &ui),
     };
     match result {

@@ -114,7 +114,7 @@ fn draw(
     Ok(())
 }
 
-fn check_size([width, height]: [u32; 2], gpu: &Gpu) -> Result<(), Failure> {
+pub(crate) fn check_size([width, height]: [u32; 2], gpu: &Gpu) -> Result<(), Failure> {
     let most = gpu.device.limits().max_texture_dimension_2d;
     if width.max(height) <= most {
         return Ok(());
@@ -123,7 +123,7 @@ fn check_size([width, height]: [u32; 2], gpu: &Gpu) -> Result<(), Failure> {
         .help(format_args!("choose at most {most} pixels along a side")))
 }
 
-fn size(text: &str) -> Result<[u32; 2], String> {
+pub(crate) fn size(text: &str) -> Result<[u32; 2], String> {
     let side = |s: &str| s.parse::<u32>().ok().filter(|s| (1..=16384).contains(s));
     let both = text.split_once(['x', 'X']).and_then(|(w, h)| Some([side(w)?, side(h)?]));
     both.ok_or_else(|| "give width and height from 1 to 16384, such as 640x480".into())

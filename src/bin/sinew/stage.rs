@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use sinew::{
     Deformer, InstanceId, Model, declare,
-    graph::{Graph, Plan, Runtime, RuntimeOptions, Texture, TextureDesc},
+    graph::{Graph, Plan, Report, Runtime, RuntimeOptions, Texture, TextureDesc},
     render::{Camera, Light, Output, RenderFrame, Renderer, RendererOptions, extents},
 };
 
@@ -137,6 +137,11 @@ impl<'g> Stage<'g> {
         readback.unmap();
         self.idle.push(readback);
         Ok(Some(Picture { width, height, rgba }))
+    }
+
+    /// The frame's plan with the newest GPU times.
+    pub(crate) fn report(&mut self, title: &str, write: impl FnOnce(Report<'_>) -> String) -> String {
+        write(self.plan.report().titled(title).with_times(self.runtime.timings()))
     }
 
     /// The newest GPU times, for the trace.
