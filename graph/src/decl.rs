@@ -108,6 +108,13 @@ pub(crate) struct Storage {
     pub(crate) is_pack: bool,
 }
 
+impl Storage {
+    /// Its members among the values.
+    pub(crate) fn member_range(&self) -> Range<usize> {
+        self.members.start as usize..self.members.end as usize
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Value {
     pub(crate) label: Label,
@@ -198,6 +205,7 @@ pub(crate) struct Declarations {
     pub(crate) groups: Vec<GroupDecl>,
     /// Mistakes seen while declaring; `compile` reports them.
     pub(crate) errors: Vec<GraphError>,
+    pub(crate) has_imports: bool,
     shape: Fingerprint,
     disabled: u64,
     imports: u64,
@@ -216,6 +224,7 @@ impl Declarations {
             passes: Vec::new(),
             groups: Vec::new(),
             errors: Vec::new(),
+            has_imports: false,
             shape: Fingerprint::new(),
             disabled: 0,
             imports: 0,
@@ -238,6 +247,7 @@ impl Declarations {
 
     /// Notes what of an imported buffer a plan depends on; a second call for the same takes it back.
     pub(crate) fn note_import(&mut self, storage: u32, buffer: &wgpu::Buffer) {
+        self.has_imports = true;
         self.imports ^= Fingerprint::of(&("import", storage, buffer.size(), buffer.usage()));
     }
 

@@ -104,8 +104,12 @@ fn operations<V>(clear: Option<V>, keep: bool) -> wgpu::Operations<V> {
 fn traffic(decl: &Declarations, pass: &PassDecl, lives: &Lives) -> (u64, u64) {
     let (mut read, mut written) = (0, 0);
     for u in &pass.uses {
-        let places = decl.touched(u.target).filter_map(|value| lives.values[value as usize]);
-        let bytes: u64 = places.map(|place| place.size).sum();
+        let size = |value: u32| lives.values[value as usize].map_or(0, |place| place.size);
+        let bytes = match u.target {
+            Target::Buffer(value) => size(value),
+            Target::Pack(_) => decl.touched(u.target).map(size).sum(),
+            Target::Texture(_) | Target::Unknown => continue,
+        };
         if u.usage.writes() { written += bytes } else { read += bytes }
     }
     (read, written)

@@ -4,34 +4,57 @@
 //! the rest is free, and chosen such that the arenas' fullest moments add up to as little as possible: taken
 //! one by one, each where it raises the sum least, then moved one by one while that lowers it.
 
-use std::cmp::Reverse;
-
 use crate::compile::{
     CompileOptions,
     problem::{Item, Problem},
 };
 
-/// Colours that are tried for each item before another is opened.
-const COLOURS: usize = 5;
+/// Colours that items share; one that finds none of them allowed gets its own.
+const SHARED: usize = 8;
 
-/// Colours from here on belong to one item each.
-const SHARED: u32 = 64;
+/// Colours that are tried before another is opened.
+const FIRST: usize = 5;
 
 /// Rounds of moving.
 const ROUNDS: usize = 8;
 
-/// By item: its colour.
-pub(super) fn colour(problem: &Problem, options: CompileOptions) -> Vec<u32> {
-    match options.colour {
-        _ if problem.items.is_empty() => Vec::new(),
+/// By shared colour. Bytes as f64: whole numbers far beyond any device's memory, and compared several at once.
+type Lanes = [f64; SHARED];
+
+/// Items by colour.
+pub(super) struct Colours {
+    /// By item.
+    pub(super) of_item: Vec<u32>,
+    pub(super) count: u32,
+}
+
+pub(super) fn colour(problem: &Problem, options: CompileOptions) -> Colours {
+    let of_item = match options.colour {
         Colouring::None => vec![0; problem.items.len()],
         Colouring::Greedy => greedy(problem),
         Colouring::Balanced => {
-            let by_size = balanced(problem, |item| item.size);
-            let by_area = balanced(problem, Item::area);
-            if by_area.total() < by_size.total() { by_area.colours } else { by_size.colours }
+            let by_size = Balance::of(problem, &problem.by_size);
+            // Where this is as little as can be, so is that.
+            if by_size.total() <= problem.fullest {
+                by_size.colours
+            } else {
+                let by_area = Balance::of(problem, &problem.by_area());
+                if by_area.total() < by_size.total() { by_area.colours } else { by_size.colours }
+            }
         }
-    }
+    };
+    // Dense, so that no colour is empty.
+    let mut dense = vec![u32::MAX; SHARED + problem.items.len()];
+    let mut count = 0;
+    let of_item = of_item.into_iter().map(|colour| {
+        let dense = &mut dense[colour as usize];
+        if *dense == u32::MAX {
+            *dense = count;
+            count += 1;
+        }
+        *dense
+    });
+    Colours { of_item: of_item.collect(), count }
 }
 
 /// How arenas are chosen.
@@ -48,136 +71,138 @@ pub enum Colouring {
 
 fn greedy(problem: &Problem) -> Vec<u32> {
     let mut colours = vec![u32::MAX; problem.items.len()];
-    for item in 0..colours.len() as u32 {
-        let free = (!forbidden(problem, &colours, item)).trailing_zeros();
-        colours[item as usize] = if free < SHARED { free } else { SHARED + item };
+    for item in 0..colours.len() {
+        let free = (!forbidden(problem, &colours, item)).trailing_zeros() as usize;
+        colours[item] = if free < SHARED { free } else { SHARED + item } as u32;
     }
     colours
 }
 
 /// The shared colours of an item's neighbours, as bits.
-fn forbidden(problem: &Problem, colours: &[u32], item: u32) -> u64 {
-    let neighbours = problem.conflicts.of(item).iter().map(|&other| colours[other as usize]);
-    neighbours.filter(|&colour| colour < SHARED).fold(0, |mask, colour| mask | 1 << colour)
+fn forbidden(problem: &Problem, colours: &[u32], item: usize) -> u32 {
+    let mut mask = 0;
+    for &other in problem.conflicts.of(item as u32) {
+        // Colours of one's own fall off the end.
+        mask |= 1u32.checked_shl(colours[other as usize]).unwrap_or(0);
+    }
+    mask
 }
 
 struct Balance<'p> {
     problem: &'p Problem,
     colours: Vec<u32>,
-    /// By colour and step: bytes alive.
-    loads: Vec<u64>,
-    /// By colour: bytes at its fullest step.
-    peaks: Vec<u64>,
+    /// By step: bytes alive of each colour.
+    loads: Vec<Lanes>,
+    /// Bytes of each colour at its fullest step.
+    peaks: Lanes,
+    /// Colours in use, at least [`FIRST`].
+    open: usize,
     /// Bytes of what has a colour of its own.
     alone: u64,
 }
 
-fn balanced<K: Ord>(problem: &Problem, key: impl Fn(&Item) -> K) -> Balance<'_> {
-    let mut balance = Balance {
-        problem,
-        colours: vec![u32::MAX; problem.items.len()],
-        loads: vec![0; COLOURS * problem.steps],
-        peaks: vec![0; COLOURS],
-        alone: 0,
-    };
-    let mut largest_first: Vec<u32> = (0..problem.items.len() as u32).collect();
-    largest_first.sort_by_cached_key(|&item| Reverse(key(&problem.items[item as usize])));
-    for &item in &largest_first {
-        let colour = balance.cheapest(item, u32::MAX).map_or(SHARED + item, |(colour, _)| colour);
-        balance.put(item, colour);
-    }
-    let mut moved = true;
-    for _ in 0..ROUNDS {
-        if !std::mem::take(&mut moved) {
-            break;
+impl<'p> Balance<'p> {
+    fn of(problem: &'p Problem, order: &[u32]) -> Self {
+        let mut balance = Self {
+            problem,
+            colours: vec![u32::MAX; problem.items.len()],
+            loads: vec![[0.0; SHARED]; problem.steps],
+            peaks: [0.0; SHARED],
+            open: FIRST,
+            alone: 0,
+        };
+        for &item in order {
+            let item = item as usize;
+            let colour = balance.cheapest(item, SHARED).map_or(SHARED + item, |(colour, _)| colour);
+            balance.put(item, colour);
         }
-        for item in 0..problem.items.len() as u32 {
-            moved |= balance.improve(item);
+        let mut moved = balance.total() > problem.fullest;
+        for _ in 0..ROUNDS {
+            if !std::mem::take(&mut moved) {
+                break;
+            }
+            for item in 0..problem.items.len() {
+                moved |= balance.improve(item);
+            }
         }
+        balance
     }
-    balance
-}
 
-impl Balance<'_> {
     fn total(&self) -> u64 {
-        self.peaks.iter().sum::<u64>() + self.alone
+        self.peaks.iter().sum::<f64>() as u64 + self.alone
+    }
+
+    /// Most bytes of each colour that are alive at once during an item's life.
+    fn fullest(&self, item: &Item) -> Lanes {
+        let mut fullest = [0.0f64; SHARED];
+        for load in &self.loads[item.steps()] {
+            for (most, load) in fullest.iter_mut().zip(load) {
+                *most = if *load > *most { *load } else { *most };
+            }
+        }
+        fullest
     }
 
     /// The allowed colour other than `own` whose peak an item raises least, and by how much. Of equal ones
     /// the fullest, so that room is left where there is most.
-    fn cheapest(&self, item: u32, own: u32) -> Option<(u32, u64)> {
-        let Item { size, .. } = self.problem.items[item as usize];
-        let forbidden = forbidden(self.problem, &self.colours, item);
-        let mut best: Option<(u64, u64, u32)> = None;
+    fn cheapest(&self, item: usize, own: usize) -> Option<(usize, f64)> {
+        let data = &self.problem.items[item];
+        let (size, fullest) = (data.size as f64, self.fullest(data));
+        let excluded =
+            forbidden(self.problem, &self.colours, item) | 1u32.checked_shl(own as u32).unwrap_or(0);
+        let mut best = (f64::INFINITY, f64::INFINITY, SHARED);
         // One beyond those in use, so that a colour can be opened.
-        for colour in 0..(self.peaks.len() as u32 + 1).min(SHARED) {
-            if colour == own || forbidden >> colour & 1 == 1 {
-                continue;
-            }
-            let peak = self.peaks.get(colour as usize).copied().unwrap_or(0);
-            let raised = size + self.fullest(item, colour);
-            let cost = (raised.saturating_sub(peak), peak.saturating_sub(raised), colour);
-            if best.is_none_or(|best| cost < best) {
-                best = Some(cost);
-            }
-            if colour as usize >= self.peaks.len() {
-                break;
+        for colour in 0..(self.open + 1).min(SHARED) {
+            let over = fullest[colour] + size - self.peaks[colour];
+            let (cost, slack) = (over.max(0.0), (-over).max(0.0));
+            let better = cost < best.0 || (cost == best.0 && slack < best.1);
+            if excluded >> colour & 1 == 0 && better {
+                best = (cost, slack, colour);
             }
         }
-        best.map(|(cost, _, colour)| (colour, cost))
+        (best.2 < SHARED).then_some((best.2, best.0))
     }
 
-    /// Most bytes of a colour that are alive at once during an item's life.
-    fn fullest(&self, item: u32, colour: u32) -> u64 {
-        let start = colour as usize * self.problem.steps;
-        let loads = self.loads.get(start..start + self.problem.steps);
-        loads.map_or(0, |loads| {
-            loads[self.problem.items[item as usize].steps()].iter().copied().max().unwrap_or(0)
-        })
-    }
-
-    fn put(&mut self, item: u32, colour: u32) {
-        self.colours[item as usize] = colour;
-        let data = self.problem.items[item as usize];
+    fn put(&mut self, item: usize, colour: usize) {
+        self.colours[item] = colour as u32;
+        let data = &self.problem.items[item];
         if colour >= SHARED {
             self.alone += data.size;
             return;
         }
-        let steps = self.problem.steps;
-        let start = colour as usize * steps;
-        if self.peaks.len() <= colour as usize {
-            self.peaks.push(0);
-            self.loads.resize(start + steps, 0);
+        self.open = self.open.max(colour + 1);
+        let mut peak = self.peaks[colour];
+        for load in &mut self.loads[data.steps()] {
+            load[colour] += data.size as f64;
+            peak = peak.max(load[colour]);
         }
-        let peak = &mut self.peaks[colour as usize];
-        for load in &mut self.loads[start..start + steps][data.steps()] {
-            *load += data.size;
-            *peak = (*peak).max(*load);
-        }
+        self.peaks[colour] = peak;
     }
 
     /// Moves an item where it lowers the sum of the peaks; returns whether it did.
-    fn improve(&mut self, item: u32) -> bool {
-        let own = self.colours[item as usize];
-        let data = self.problem.items[item as usize];
-        // Only what is part of its colour's peak can lower it.
-        if own >= SHARED || self.fullest(item, own) < self.peaks[own as usize] {
+    fn improve(&mut self, item: usize) -> bool {
+        let own = self.colours[item] as usize;
+        let data = &self.problem.items[item];
+        if own >= SHARED {
             return false;
         }
-        let start = own as usize * self.problem.steps;
-        let loads = &self.loads[start..start + self.problem.steps];
-        let without = |(step, &load): (usize, &u64)| {
-            if data.steps().contains(&step) { load - data.size } else { load }
-        };
-        let lowered = loads.iter().enumerate().map(without).max().unwrap_or(0);
-        let gain = self.peaks[own as usize] - lowered;
-        match self.cheapest(item, own).filter(|(_, cost)| *cost < gain) {
+        // Only what is part of its colour's peak can lower it.
+        let peak = self.peaks[own];
+        if !self.loads[data.steps()].iter().any(|load| load[own] == peak) {
+            return false;
+        }
+        let size = data.size as f64;
+        let (before, rest) = self.loads.split_at(data.steps().start);
+        let (during, after) = rest.split_at(data.steps().len());
+        let most = |loads: &[Lanes]| loads.iter().map(|load| load[own]).fold(0.0, f64::max);
+        let lowered = most(before).max(most(during) - size).max(most(after));
+        let gain = peak - lowered;
+        let found = if gain > 0.0 { self.cheapest(item, own) } else { None };
+        match found.filter(|(_, cost)| *cost < gain) {
             None => false,
             Some((colour, _)) => {
-                self.loads[start..start + self.problem.steps][data.steps()]
-                    .iter_mut()
-                    .for_each(|load| *load -= data.size);
-                self.peaks[own as usize] = lowered;
+                self.loads[data.steps()].iter_mut().for_each(|load| load[own] -= size);
+                self.peaks[own] = lowered;
                 self.put(item, colour);
                 true
             }

@@ -45,13 +45,12 @@ struct Life {
 }
 
 pub(super) fn lifetimes(decl: &Declarations, order: &[u32], exported: &[u32], limits: &Limits) -> Lives {
-    let lives = lives(decl, order, exported);
-    let placed = placed_members(decl, order, exported, &lives);
+    let (lives, placed) = lives(decl, order, exported);
     let mut result = Lives {
-        buffers: Vec::new(),
-        usage: Vec::new(),
+        buffers: Vec::with_capacity(decl.storages.len()),
+        usage: Vec::with_capacity(decl.storages.len()),
         of_storage: vec![None; decl.storages.len()],
-        transient: Vec::new(),
+        transient: Vec::with_capacity(decl.storages.len()),
         values: vec![None; decl.values.len()],
         packs: vec![None; decl.packs.len()],
         kept: vec![None; decl.kept.len()],
@@ -68,36 +67,63 @@ pub(super) fn lifetimes(decl: &Declarations, order: &[u32], exported: &[u32], li
     for (pack, &storage) in decl.packs.iter().enumerate() {
         result.packs[pack] = result.of_storage[storage as usize];
     }
-    for (value, decl) in decl.values.iter().enumerate() {
+    for (value, decl) in decl.values.iter().enumerate().filter(|(_, value)| value.previous.is_some()) {
         result.values[value] = result.values[decl.member as usize];
     }
     result
 }
 
-/// By storage: first and last pass, and inferred usage. An exported value lives to the end of the frame.
-fn lives(decl: &Declarations, order: &[u32], exported: &[u32]) -> Vec<Option<Life>> {
+/// By storage: first and last pass, and inferred usage. By value: whether its member gets memory.
+///
+/// An exported value lives to the end of the frame. A member that is only written as part of its pack gets no
+/// memory, unless nobody reads any of the pack and its writer stays for another reason: then the first does.
+fn lives(decl: &Declarations, order: &[u32], exported: &[u32]) -> (Vec<Option<Life>>, Vec<bool>) {
     let mut lives: Vec<Option<Life>> = vec![None; decl.storages.len()];
-    for (at, &pass) in order.iter().enumerate() {
+    let mut placed = vec![false; decl.values.len()];
+    for (at, &pass) in (0..).zip(order) {
         for u in &decl.passes[pass as usize].uses {
-            let Some(storage) = decl.storage_of(u.target) else { continue };
-            let at = at as u32;
-            let start = Life { first: at, last: at, usage: wgpu::BufferUsages::empty() };
-            let life = lives[storage as usize].get_or_insert(start);
+            let storage = match u.target {
+                Target::Buffer(value) => {
+                    let value = &decl.values[value as usize];
+                    placed[value.member as usize] = true;
+                    value.storage
+                }
+                Target::Pack(pack) => {
+                    let storage = decl.packs[pack as usize];
+                    if !u.usage.writes() {
+                        placed[decl.storages[storage as usize].member_range()].fill(true);
+                    }
+                    storage
+                }
+                Target::Texture(_) | Target::Unknown => continue,
+            };
+            let usage = decl.storages[storage as usize].extra_usage;
+            let life = lives[storage as usize].get_or_insert(Life { first: at, last: at, usage });
             life.last = at;
             life.usage |= u.usage.buffer_usage();
         }
     }
     for &value in exported {
-        if let Some(life) = &mut lives[decl.values[value as usize].storage as usize] {
+        let value = &decl.values[value as usize];
+        placed[value.member as usize] = true;
+        if let Some(life) = &mut lives[value.storage as usize] {
             life.last = order.len().saturating_sub(1) as u32;
         }
     }
-    for (life, storage) in lives.iter_mut().zip(&decl.storages) {
-        if let Some(life) = life {
-            life.usage |= storage.extra_usage;
+    for &storage in &decl.packs {
+        let members = decl.storages[storage as usize].member_range();
+        // A kept writer of a pack that nobody reads needs something to bind.
+        if lives[storage as usize].is_some() && !placed[members.clone()].contains(&true) {
+            placed[members].iter_mut().take(1).for_each(|first| *first = true);
         }
     }
-    lives
+    for kept in &decl.kept {
+        // Every plan of the graph, and the frames to come, find it laid out alike.
+        for storage in std::iter::once(kept.resource).chain(kept.previous) {
+            placed[decl.storages[storage as usize].member_range()].fill(true);
+        }
+    }
+    (lives, placed)
 }
 
 /// By kept storage: everything that both of its sides are ever used for, so that every plan of the graph
@@ -119,38 +145,6 @@ fn kept_usage(decl: &Declarations) -> Vec<wgpu::BufferUsages> {
         }
     }
     usage
-}
-
-/// By value: whether its member gets memory. A member that is only written as part of its pack does not,
-/// unless nobody reads any of the pack and its writer stays for another reason: then all of it does.
-fn placed_members(decl: &Declarations, order: &[u32], exported: &[u32], lives: &[Option<Life>]) -> Vec<bool> {
-    let mut placed = vec![false; decl.values.len()];
-    for &value in exported {
-        placed[decl.values[value as usize].member as usize] = true;
-    }
-    for &pass in order {
-        for u in &decl.passes[pass as usize].uses {
-            if matches!(u.target, Target::Pack(_)) && u.usage.writes() {
-                continue;
-            }
-            for value in decl.touched(u.target) {
-                placed[decl.values[value as usize].member as usize] = true;
-            }
-        }
-    }
-    for (storage, life) in decl.storages.iter().zip(lives) {
-        let members = storage.members.start as usize..storage.members.end as usize;
-        if let Home::Kept(..) = storage.home {
-            // Every plan of the graph, and the frames to come, find it laid out alike.
-            placed[members].fill(true);
-            continue;
-        }
-        // A kept writer of a pack that nobody reads needs something to bind: the first member.
-        if life.is_some() && !placed[members.clone()].contains(&true) {
-            placed[members].iter_mut().take(1).for_each(|first| *first = true);
-        }
-    }
-    placed
 }
 
 /// Places the members of one storage back to back, each where it can be bound.

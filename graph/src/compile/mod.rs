@@ -63,7 +63,7 @@ pub(crate) fn compile(
     if !errors.is_empty() {
         return Err(GraphErrors(errors));
     }
-    let lives = lifetime::lifetimes(decl, &order, &exported, limits);
+    let mut lives = lifetime::lifetimes(decl, &order, &exported, limits);
     validate::pack_sizes(decl, limits, &lives, &mut errors);
     if !errors.is_empty() {
         return Err(GraphErrors(errors));
@@ -71,6 +71,7 @@ pub(crate) fn compile(
     let problem = Problem::new(decl, &order, &lives, limits);
     let colours = colour::colour(&problem, options);
     let arenas = pack::pack(&problem, &colours, &lives, limits, options);
+    pack::place(&mut lives.buffers, &arenas.placements);
     let passes = attach::passes(decl, &order, &lives);
     let textures = texture::slots(decl, &order, &passes.memoryless);
     let [filled, filled_textures] = lifetime::filled(decl, &order);
@@ -88,7 +89,7 @@ pub(crate) fn compile(
             labels: labels(decl, &lives.values),
             values: lives.values,
             packs: lives.packs,
-            buffers: pack::place(lives.buffers, &arenas.placements),
+            buffers: lives.buffers,
             arenas: arenas.arenas,
             textures: textures.textures,
             slots: textures.slots,
