@@ -6,9 +6,10 @@
 //! - [`passes`]: the graphs as plain data.
 //! - [`measure`]: time and heap allocations.
 //! - [`zen`]: the graphs in `zenfg`.
-//! - `ours`, still to be written: the graphs in `sinew-graph`, with the same `cost` and `planned`.
+//! - [`ours`]: the graphs in `sinew-graph`.
 
 mod measure;
+mod ours;
 mod passes;
 mod zen;
 
@@ -35,6 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     println!("times in us, heap allocations in brackets");
     println!("{:41} {:>19} {:>19} {:>19}", "", "record + compile", "compile", "drop");
+    rows("sinew-graph", ours::cost)?;
     rows("zenfg, bare", |graph| zen::cost(&mut on_cpu, graph, zen::Style::Bare))?;
     rows("zenfg, full", |graph| zen::cost(&mut on_cpu, graph, zen::Style::Full))?;
     rows("zenfg, full, with a device", |graph| zen::cost(&mut on_device, graph, zen::Style::Full))?;
@@ -48,6 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     })?;
     let read =
         bytes(|graph| zen::planned(&mut on_cpu, graph, zen::Roots::Read).map(|planned| planned.bytes))?;
+    println!("{:34} {:.3}", "sinew-graph", bytes(ours::planned)?);
     println!("{:34} {marked:.3}, a root written over in {lost} graphs", "zenfg");
     println!("{:34} {read:.3}", "zenfg, roots read at the end");
     Ok(())

@@ -1,0 +1,259 @@
+//! Deformed characters in a frame of your own: your encoder, your pass, your shader; no frame graph, no renderer.
+//!
+//! `cargo run --release --example own_renderer --features cli -- assets/mascot.glb run 0.1 own_renderer.png`
+#![allow(clippy::print_stdout, reason = "a program says what it did")]
+
+use std::ops::Range;
+
+use glam::{Affine3A, Mat4, Quat, Vec3};
+use sinew::{
+    Deformer, Model,
+    deform::BYTES_A,
+    model::Topology,
+    render::{Bounds, Camera, DEPTH_FORMAT, extents},
+};
+use wgpu::util::DeviceExt;
+
+const SIZE: u32 = 512;
+const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
+const BACKGROUND: wgpu::Color = wgpu::Color { r: 0.57, g: 0.62, b: 0.70, a: 1.0 };
+
+const SHADER: &str = "
+@group(0) @binding(0) var<uniform> view_projection: mat4x4<f32>;
+@group(0) @binding(1) var<storage, read> transforms: array<mat4x4<f32>>;
+
+struct Varying {
+    @builtin(position) clip: vec4<f32>,
+    @location(0) normal: vec3<f32>,
+}
+
+@vertex
+fn vertex(
+    @location(0) position: vec3<f32>,
+    @location(1) folded: vec2<f32>,
+    @builtin(instance_index) instance: u32,
+) -> Varying {
+    // Enough for normals as long as transforms turn and move; uneven scales need the cofactor matrix.
+    let transform = transforms[instance];
+    let normal = transform * vec4(unfold(folded), 0.0);
+    return Varying(view_projection * transform * vec4(position, 1.0), normal.xyz);
+}
+
+// A unit vector from its octahedral form.
+fn unfold(f: vec2<f32>) -> vec3<f32> {
+    let z = 1.0 - abs(f.x) - abs(f.y);
+    let fold = max(-z, 0.0);
+    return normalize(vec3(f - select(vec2(-fold), vec2(fold), f >= vec2(0.0)), z));
+}
+
+@fragment
+fn fragment(in: Varying) -> @location(0) vec4<f32> {
+    let light = normalize(vec3(-0.4, 0.7, 0.6));
+    let lambert = max(dot(normalize(in.normal), light), 0.0);
+    return vec4(vec3(0.85, 0.42, 0.20) * (0.15 + 0.85 * lambert), 1.0);
+}
+";
+
+/// One primitive of the model, drawn once for each instance.
+struct Draw {
+    /// Counted among the parts that the model shows, as [`Deformer::vertices`] counts them.
+    part: usize,
+    primitive: usize,
+    indices: Range<u32>,
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().collect();
+    let argument = |i: usize, or: &'static str| arguments.get(i).map_or(or, String::as_str);
+    let (path, clip) = (argument(1, "assets/mascot.glb"), argument(2, "run"));
+    let (time, out): (f64, _) = (argument(3, "0.1").parse()?, argument(4, "own_renderer.png"));
+    let (device, queue) = pollster::block_on(open())?;
+
+    // Three instances of one model, side by side; each starts its clip a moment after the one before.
+    let model = Model::load(path)?;
+    let mut deformer = Deformer::new(&device);
+    let id = deformer.add_model(&queue, &model)?;
+    let bounds = extents(&model, Some(clip))?;
+    let mut instances = Vec::new();
+    for place in [-1.0, 0.0, 1.0] {
+        deformer.advance(0.13);
+        let instance = deformer.spawn(id)?;
+        deformer.play(instance, clip)?;
+        let turn = Quat::from_rotation_y(-0.5 * place);
+        let shift = Vec3::X * place * (bounds.max.x - bounds.min.x);
+        deformer.animator_mut().set_transform(instance, Affine3A::from_rotation_translation(turn, shift))?;
+        instances.push(instance);
+    }
+
+    // What deformation leaves alone: indices, once for all instances. Other topologies need other pipelines.
+    let (mut indices, mut draws) = (Vec::new(), Vec::new());
+    for (part, &index) in model.shown_parts().iter().enumerate() {
+        let mesh = &model.meshes()[model.parts()[index as usize].mesh as usize];
+        for (primitive, data) in mesh.primitives().iter().enumerate() {
+            if data.topology() == Topology::Triangles {
+                let first = indices.len() as u32;
+                indices.extend_from_slice(data.indices());
+                draws.push(Draw { part, primitive, indices: first..indices.len() as u32 });
+            }
+        }
+    }
+    let indices = buffer(&device, "indices", bytemuck::cast_slice(&indices), wgpu::BufferUsages::INDEX);
+
+    // Where everything stands, and from where it is seen.
+    let animator = deformer.animator();
+    let transforms: Result<Vec<_>, _> = instances.iter().map(|&id| animator.transform(id)).collect();
+    let transforms: Vec<Mat4> = transforms?.into_iter().map(Mat4::from).collect();
+    let corners = transforms.iter().flat_map(|t| bounds.corners().map(|corner| t.transform_point3(corner)));
+    let camera = Camera::frame_from(corners.collect::<Bounds>(), 1.0, Vec3::new(0.0, 0.25, 1.0));
+    let view_projection = camera.view_projection();
+    let view = buffer(&device, "view", bytemuck::bytes_of(&view_projection), wgpu::BufferUsages::UNIFORM);
+    let transforms = bytemuck::cast_slice(&transforms);
+    let transforms = buffer(&device, "transforms", transforms, wgpu::BufferUsages::STORAGE);
+    let pipeline = pipeline(&device);
+    let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: Some("view and transforms"),
+        layout: &pipeline.get_bind_group_layout(0),
+        entries: &[
+            wgpu::BindGroupEntry { binding: 0, resource: view.as_entire_binding() },
+            wgpu::BindGroupEntry { binding: 1, resource: transforms.as_entire_binding() },
+        ],
+    });
+    let attachment = wgpu::TextureUsages::RENDER_ATTACHMENT;
+    let picture = texture(&device, "picture", FORMAT, attachment | wgpu::TextureUsages::COPY_SRC);
+    let depth = texture(&device, "depth", DEPTH_FORMAT, attachment);
+    let picture_view = picture.create_view(&Default::default());
+    let depth_view = depth.create_view(&Default::default());
+
+    // A frame. A window would do this in a loop.
+    deformer.advance(time);
+    let mut encoder = device.create_command_encoder(&Default::default());
+    deformer.record(&mut encoder)?;
+    let (vertices, _tangents) = deformer.buffers().ok_or("the model shows no vertices")?;
+    let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        label: Some("characters"),
+        color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+            view: &picture_view,
+            depth_slice: None,
+            resolve_target: None,
+            ops: wgpu::Operations { load: wgpu::LoadOp::Clear(BACKGROUND), store: wgpu::StoreOp::Store },
+        })],
+        depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
+            view: &depth_view,
+            depth_ops: Some(wgpu::Operations {
+                load: wgpu::LoadOp::Clear(0.0), // the camera's depth is reversed: 0 is far away
+                store: wgpu::StoreOp::Discard,
+            }),
+            stencil_ops: None,
+        }),
+        ..Default::default()
+    });
+    pass.set_pipeline(&pipeline);
+    pass.set_bind_group(0, &group, &[]);
+    pass.set_index_buffer(indices.slice(..), wgpu::IndexFormat::Uint32);
+    for (slot, &instance) in (0u32..).zip(&instances) {
+        for draw in &draws {
+            let part = deformer.vertices(instance, draw.part)?;
+            let base_vertex = part.first_vertices[draw.primitive] as i32;
+            pass.set_vertex_buffer(0, vertices.slice(part.a));
+            pass.draw_indexed(draw.indices.clone(), base_vertex, slot..slot + 1);
+        }
+    }
+    drop(pass);
+    save(&device, &queue, encoder, &picture, out)
+}
+
+async fn open() -> Result<(wgpu::Device, wgpu::Queue), Box<dyn std::error::Error>> {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+    let adapter = instance.request_adapter(&Default::default()).await?;
+    Ok(adapter.request_device(&Default::default()).await?)
+}
+
+fn pipeline(device: &wgpu::Device) -> wgpu::RenderPipeline {
+    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: Some("characters"),
+        source: wgpu::ShaderSource::Wgsl(SHADER.into()),
+    });
+    device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+        label: Some("characters"),
+        layout: None,
+        vertex: wgpu::VertexState {
+            module: &module,
+            entry_point: Some("vertex"),
+            compilation_options: Default::default(),
+            // Output A of the deformer. Tangents are output B, in a buffer of their own.
+            buffers: &[Some(wgpu::VertexBufferLayout {
+                array_stride: BYTES_A,
+                step_mode: wgpu::VertexStepMode::Vertex,
+                attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Snorm16x2],
+            })],
+        },
+        // Both sides are drawn: which materials mean that is not looked at here.
+        primitive: wgpu::PrimitiveState::default(),
+        depth_stencil: Some(wgpu::DepthStencilState {
+            format: DEPTH_FORMAT,
+            depth_write_enabled: Some(true),
+            depth_compare: Some(wgpu::CompareFunction::GreaterEqual),
+            stencil: Default::default(),
+            bias: Default::default(),
+        }),
+        multisample: wgpu::MultisampleState::default(),
+        fragment: Some(wgpu::FragmentState {
+            module: &module,
+            entry_point: Some("fragment"),
+            compilation_options: Default::default(),
+            targets: &[Some(FORMAT.into())],
+        }),
+        multiview_mask: None,
+        cache: None,
+    })
+}
+
+fn buffer(device: &wgpu::Device, label: &str, bytes: &[u8], usage: wgpu::BufferUsages) -> wgpu::Buffer {
+    let label = Some(label);
+    device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label, contents: bytes, usage })
+}
+
+fn texture(
+    device: &wgpu::Device,
+    label: &str,
+    format: wgpu::TextureFormat,
+    usage: wgpu::TextureUsages,
+) -> wgpu::Texture {
+    device.create_texture(&wgpu::TextureDescriptor {
+        label: Some(label),
+        size: wgpu::Extent3d { width: SIZE, height: SIZE, depth_or_array_layers: 1 },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format,
+        usage,
+        view_formats: &[],
+    })
+}
+
+/// Submits the frame, waits for its pixels and writes them.
+fn save(
+    device: &wgpu::Device,
+    queue: &wgpu::Queue,
+    mut encoder: wgpu::CommandEncoder,
+    picture: &wgpu::Texture,
+    path: &str,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let row = SIZE * 4; // a multiple of 256, as copies need
+    let pixels = device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("pixels"),
+        size: u64::from(row * SIZE),
+        usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(row), rows_per_image: None };
+    let into = wgpu::TexelCopyBufferInfo { buffer: &pixels, layout };
+    encoder.copy_texture_to_buffer(picture.as_image_copy(), into, picture.size());
+    encoder.map_buffer_on_submit(&pixels, wgpu::MapMode::Read, .., |_| {});
+    queue.submit([encoder.finish()]);
+    device.poll(wgpu::PollType::wait_indefinitely())?;
+    let bytes = pixels.slice(..).get_mapped_range()?;
+    image::save_buffer(path, &bytes, SIZE, SIZE, image::ColorType::Rgba8)?;
+    println!("{path}");
+    Ok(())
+}
