@@ -1,6 +1,6 @@
 //! Deformed characters in a frame of your own: your encoder, your pass, your shader; no frame graph, no renderer.
 //!
-//! `cargo run --release --example own_renderer --features cli -- assets/mascot.glb run 0.1 own_renderer.png`
+//! `cargo run --release --example own_renderer --features cli -- assets/mascot.glb wave 0.9 own_renderer.png`
 #![allow(clippy::print_stdout, reason = "a program says what it did")]
 
 use std::ops::Range;
@@ -47,9 +47,11 @@ fn unfold(f: vec2<f32>) -> vec3<f32> {
 }
 
 @fragment
-fn fragment(in: Varying) -> @location(0) vec4<f32> {
+fn fragment(in: Varying, @builtin(front_facing) is_front: bool) -> @location(0) vec4<f32> {
     let light = normalize(vec3(-0.4, 0.7, 0.6));
-    let lambert = max(dot(normalize(in.normal), light), 0.0);
+    // Both sides are drawn, and the back of a surface faces the other way.
+    let normal = select(-1.0, 1.0, is_front) * normalize(in.normal);
+    let lambert = max(dot(normal, light), 0.0);
     return vec4(vec3(0.85, 0.42, 0.20) * (0.15 + 0.85 * lambert), 1.0);
 }
 ";
@@ -65,22 +67,22 @@ struct Draw {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().collect();
     let argument = |i: usize, or: &'static str| arguments.get(i).map_or(or, String::as_str);
-    let (path, clip) = (argument(1, "assets/mascot.glb"), argument(2, "run"));
-    let (time, out): (f64, _) = (argument(3, "0.1").parse()?, argument(4, "own_renderer.png"));
+    let (path, clip) = (argument(1, "assets/mascot.glb"), argument(2, "wave"));
+    let (time, out): (f64, _) = (argument(3, "0.9").parse()?, argument(4, "own_renderer.png"));
     let (device, queue) = pollster::block_on(open())?;
 
-    // Three instances of one model, side by side; each starts its clip a moment after the one before.
+    // Three instances of one model, each further in its clip than the next; the middle one stands in front.
     let model = Model::load(path)?;
     let mut deformer = Deformer::new(&device);
     let id = deformer.add_model(&queue, &model)?;
     let bounds = extents(&model, Some(clip))?;
     let mut instances = Vec::new();
     for place in [-1.0, 0.0, 1.0] {
-        deformer.advance(0.13);
+        deformer.advance(0.25);
         let instance = deformer.spawn(id)?;
         deformer.play(instance, clip)?;
         let turn = Quat::from_rotation_y(-0.5 * place);
-        let shift = Vec3::X * place * (bounds.max.x - bounds.min.x);
+        let shift = (bounds.max - bounds.min) * Vec3::new(0.6 * place, 0.0, -0.5 * place.abs());
         deformer.animator_mut().set_transform(instance, Affine3A::from_rotation_translation(turn, shift))?;
         instances.push(instance);
     }
@@ -90,12 +92,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (part, &index) in model.shown_parts().iter().enumerate() {
         let mesh = &model.meshes()[model.parts()[index as usize].mesh as usize];
         for (primitive, data) in mesh.primitives().iter().enumerate() {
-            if data.topology() == Topology::Triangles {
+            if data.topology() == Topology::Triangles && !data.indices().is_empty() {
                 let first = indices.len() as u32;
                 indices.extend_from_slice(data.indices());
                 draws.push(Draw { part, primitive, indices: first..indices.len() as u32 });
             }
         }
+    }
+    if draws.is_empty() {
+        return Err("the model shows no triangles".into()); // and wgpu would refuse the empty index buffer
     }
     let indices = buffer(&device, "indices", bytemuck::cast_slice(&indices), wgpu::BufferUsages::INDEX);
 
@@ -128,7 +133,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     deformer.advance(time);
     let mut encoder = device.create_command_encoder(&Default::default());
     deformer.record(&mut encoder)?;
-    let (vertices, _tangents) = deformer.buffers().ok_or("the model shows no vertices")?;
+    let (vertices, _tangents) = deformer.buffers().ok_or("nothing was recorded")?;
     let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
         label: Some("characters"),
         color_attachments: &[Some(wgpu::RenderPassColorAttachment {
@@ -187,8 +192,7 @@ fn pipeline(device: &wgpu::Device) -> wgpu::RenderPipeline {
                 attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Snorm16x2],
             })],
         },
-        // Both sides are drawn: which materials mean that is not looked at here.
-        primitive: wgpu::PrimitiveState::default(),
+        primitive: wgpu::PrimitiveState::default(), // counter-clockwise in front, both sides drawn
         depth_stencil: Some(wgpu::DepthStencilState {
             format: DEPTH_FORMAT,
             depth_write_enabled: Some(true),

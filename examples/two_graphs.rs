@@ -43,8 +43,8 @@ fn scene(in: Varying) -> @location(0) vec4<f32> {
     for (var lamp = 0; lamp < 5; lamp++) {
         let angle = time + f32(lamp) * 1.2566;
         let at = vec2(0.5) + vec2(cos(angle), sin(angle)) * 0.3;
-        let colour = vec3(1.0) + cos(vec3(0.0, 2.1, 4.2) + f32(lamp));
-        light = select(light, colour * 4.0, distance(in.uv, at) < 0.02 + 0.005 * f32(lamp));
+        let colour = vec3(1.2) + cos(vec3(0.0, 2.1, 4.2) + f32(lamp));
+        light = select(light, colour * 6.0, distance(in.uv, at) < 0.015 + 0.005 * f32(lamp));
     }
     return vec4(light, 1.0);
 }
@@ -78,7 +78,7 @@ fn blur(uv: vec2<f32>, direction: vec2<f32>) -> vec4<f32> {
 
 @fragment
 fn combine(in: Varying) -> @location(0) vec4<f32> {
-    let light = textureSample(source, linear, in.uv).rgb + 2.0 * textureSample(glow, linear, in.uv).rgb;
+    let light = textureSample(source, linear, in.uv).rgb + textureSample(glow, linear, in.uv).rgb;
     return vec4(1.0 - exp(-light), 1.0);
 }
 ";
@@ -180,18 +180,18 @@ fn declare_glow(graph: &mut Graph<Frame>, device: &wgpu::Device) -> Texture {
     let time = graph.transient("time", 4);
     graph.host("clock", |pass| {
         let time = pass.upload(time);
-        move |host, frame: &mut Frame| host.write(time).copy_from_slice(&frame.time.to_le_bytes())
+        move |host, frame| host.write(time).copy_from_slice(&frame.time.to_le_bytes())
     });
 
     let full = TextureDesc::new(SIZE, SIZE, LIGHT);
-    let half = TextureDesc::new(SIZE / 2, SIZE / 2, LIGHT);
+    let small = TextureDesc::new(SIZE / 4, SIZE / 4, LIGHT);
     let scene = graph.texture("scene", full);
     passes.declare(graph, "scene", scene, LIGHT, |pass| vec![(0, pass.uniform(time).into())]);
-    let mut glow = graph.texture("bright", half);
+    let mut glow = graph.texture("bright", small);
     passes.declare(graph, "bright", glow, LIGHT, |pass| passes.sampled(pass, &[scene]));
     for round in 0..ROUNDS {
         for entry in ["across", "down"] {
-            let blurred = graph.texture(format!("{entry} {round}"), half);
+            let blurred = graph.texture(format!("{entry} {round}"), small);
             passes.declare(graph, entry, blurred, LIGHT, |pass| passes.sampled(pass, &[glow]));
             glow = blurred;
         }

@@ -382,3 +382,36 @@ fn the_palettes_of_the_frame_before_are_uploaded_on_demand() {
         expected = Some(got[0].clone());
     }
 }
+
+#[test]
+fn ten_thousand_spawns_and_despawns_leave_memory_flat() {
+    const SMALL: Shape = Shape { vertices: 60, joints: 4, influences: 2, targets: 0 };
+    let (device, queue) = wgpu::Device::noop(&Default::default());
+    let mut deformer = Deformer::new(&device);
+    let model = deformer.add_model(&queue, &character(7, SMALL)).unwrap();
+    let mut runtime = Runtime::new(&device, &queue, RuntimeOptions::default());
+    let mut graph = Graph::new();
+    let mut frame = Frame { deformer };
+    let mut stale = Vec::new();
+    let bytes: Vec<_> = (0..10_000usize)
+        .map(|round| {
+            let spawn = |_| frame.deformer.spawn(model).unwrap();
+            let ids: Vec<_> = (0..1 + round % 5).map(spawn).collect();
+            graph.clear();
+            let skinned =
+                declare(&mut graph, &frame.deformer, ids.iter().copied(), |f: &mut Frame| &mut f.deformer);
+            let skinned = skinned.unwrap();
+            skinned.all().iter().for_each(|part| graph.export(part.a));
+            let plan = graph.compile(&Limits::default()).unwrap();
+            let mut encoder = device.create_command_encoder(&Default::default());
+            runtime.run(&mut graph, &plan, &mut encoder, &mut frame).unwrap();
+            gpu::submit(&device, &queue, encoder);
+            ids.iter().for_each(|&id| frame.deformer.despawn(id).unwrap());
+            stale.push(ids[0]);
+            runtime.device_bytes() + frame.deformer.device_bytes()
+        })
+        .collect();
+    assert!((5..bytes.len()).all(|round| bytes[round] == bytes[round - 5]));
+    assert_eq!(runtime.prepared_plans(), 1);
+    assert!(stale.iter().all(|&id| frame.deformer.despawn(id).is_err()), "stale handles are errors");
+}

@@ -78,6 +78,12 @@ pub enum GraphError {
         /// What kind of handle it is.
         kind: &'static str,
     },
+    /// A value that `replace_import` cannot give another buffer.
+    #[error("`replace_import` names `{resource}`, which was not imported; declare it by `import`")]
+    NotImported {
+        /// The value.
+        resource: Label,
+    },
     /// An access that another pass declared.
     #[error("pass `{pass}` binds an access that pass `{owner}` declared; declare the use in `{pass}`")]
     ForeignAccess {
@@ -201,6 +207,7 @@ impl GraphError {
             Self::ExportOverwritten { .. } => "G014",
             Self::WriterDisabled { .. } => "G015",
             Self::NothingObservable => "G016",
+            Self::NotImported { .. } => "G017",
         }
     }
 }

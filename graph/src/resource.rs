@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::{
     decl::{Home, KeptDecl, Side, Storage, TextureDecl, TextureDesc, Value},
+    error::GraphError,
     graph::Graph,
     handle::{Buffer, History, Label, Pack, Texture},
 };
@@ -118,10 +119,13 @@ impl<F> Graph<F> {
     /// valid, and the next run builds only what holds the buffer; otherwise compile again.
     pub fn replace_import(&mut self, import: Buffer, with: &wgpu::Buffer) {
         let known = import.graph == self.decl.id && (import.index as usize) < self.decl.values.len();
-        let storage = known.then(|| self.decl.values[import.index as usize].storage);
-        let home = storage.map(|storage| (storage, &self.decl.storages[storage as usize].home));
-        let Some((storage, Home::External(before))) = home else {
-            return self.foreign("`replace_import`", "imported buffer");
+        if !known {
+            return self.foreign("`replace_import`", "buffer");
+        }
+        let storage = self.decl.values[import.index as usize].storage;
+        let Home::External(before) = &self.decl.storages[storage as usize].home else {
+            let resource = self.decl.values[import.index as usize].label.clone();
+            return self.decl.errors.push(GraphError::NotImported { resource });
         };
         let before = before.clone();
         self.decl.note_import(storage, &before);
