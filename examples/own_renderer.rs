@@ -87,7 +87,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         instances.push(instance);
     }
 
-    // What deformation leaves alone: indices, once for all instances. Other topologies need other pipelines.
+    // Indices, which deformation leaves alone: once for all instances. Lines and points need other pipelines.
     let (mut indices, mut draws) = (Vec::new(), Vec::new());
     for (part, &index) in model.shown_parts().iter().enumerate() {
         let mesh = &model.meshes()[model.parts()[index as usize].mesh as usize];
@@ -104,7 +104,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let indices = buffer(&device, "indices", bytemuck::cast_slice(&indices), wgpu::BufferUsages::INDEX);
 
-    // Where everything stands, and from where it is seen.
+    // Where everything stands, and from where it is seen; from frame to frame only poses change here.
     let animator = deformer.animator();
     let transforms: Result<Vec<_>, _> = instances.iter().map(|&id| animator.transform(id)).collect();
     let transforms: Vec<Mat4> = transforms?.into_iter().map(Mat4::from).collect();

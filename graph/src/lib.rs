@@ -10,7 +10,8 @@
 //!
 //! - [`Graph`] holds the declarations and one record closure per pass, boxed once. Values of a frame reach the
 //!   closures as `&F` (host passes: `&mut F`), never by capture, so declarations outlive frames.
-//! - [`Plan`] needs no device. It can be printed, compared and cloned, and says why each pass is not in it.
+//! - [`Plan`] needs no device. It can be printed, compared and cloned, says why each pass is not in it, and can
+//!   be read as text, DOT, JSON or one HTML page ([`Plan::report`]).
 //! - [`Runtime`] owns what the plans need on one device, for any number of graphs.
 //!
 //! A [`Buffer`] is one *value* with exactly one writer; [`Declare::modify`] changes it in place and returns the
@@ -18,6 +19,13 @@
 //! range and read member by member, and members that nobody reads are left out. Host passes run on the CPU
 //! while the frame is recorded and write straight into mapped staging memory ([`UploadRing`], also usable
 //! without a graph).
+//!
+//! | resource | lives | memory |
+//! |---|---|---|
+//! | [`transient`](Graph::transient), [`pack`](Graph::pack), [`texture`](Graph::texture) | inside a run | shared: what is never alive together lies at the same place |
+//! | [`persistent`](Graph::persistent) | from run to run | its own |
+//! | [`history`](Graph::history) | this run and the one before | two of its own, which change places every run |
+//! | [`import`](Graph::import), [`target`](Graph::target) | with the caller | the caller's |
 //!
 //! ```
 //! use sinew_graph::{Graph, Limits, Runtime, RuntimeOptions};
@@ -59,6 +67,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # What is remembered
+//!
+//! A graph keeps its newest plans by shape: everything that was declared, and which passes are enabled. So
+//! [`Graph::set_enabled`] and back, or [`Graph::clear`] and the same declarations again, cost a comparison. A
+//! runtime keeps the objects of the newest plans, pools textures over all of them, and builds a bind group again
+//! only when something it holds was replaced ([`Runtime::bind_target`], [`Graph::replace_import`]). What was not
+//! run for [`RuntimeOptions::idle_runs`] runs, and what a graph no longer declares, goes back to the device.
+//!
+//! # When the device is lost
+//!
+//! Install a [`LossFlag`] and let the runtime [watch](Runtime::watch) it: the next run then says so. Make a
+//! runtime on a new device and declare the graph again; what was persistent is gone.
+//!
 //! # What is checked here, and what wgpu checks
 //!
 //! [`Graph::compile`] finds, all at once, what can be known from the declarations: cycles, reads before any
@@ -76,7 +97,7 @@
 //!
 //! No submit and no poll: commands go into the caller's encoder, and staging memory comes back during the
 //! caller's own submits and polls. No callback on the caller's device, no thread, no waiting, no global state
-//! but a counter that numbers graphs. No panic on wrong input: mistakes are values of [`GraphErrors`] or
+//! but a counter that numbers graphs. One mip level and one layer per texture. No panic on wrong input: mistakes are values of [`GraphErrors`] or
 //! [`RunError`]. A steady frame allocates nothing beyond what wgpu itself does, and creates no GPU object.
 //!
 //! # Tracing

@@ -9,7 +9,8 @@ use std::sync::{
 };
 
 use sinew_graph::{
-    Access, Graph, Limits, Plan, RunError, Runtime, RuntimeOptions, Texture, TextureDesc, role,
+    Access, CompileOptions, Graph, Limits, Plan, RunError, Runtime, RuntimeOptions, Texture, TextureDesc,
+    role,
 };
 use support::{buffer, device, encoder, kernel, validation, view};
 
@@ -23,6 +24,10 @@ fn runtime(device: &wgpu::Device, queue: &wgpu::Queue) -> Runtime {
 
 fn compile<F>(graph: &Graph<F>) -> Plan {
     graph.compile(&Limits::default()).expect("a valid graph")
+}
+
+fn said(error: &RunError, code: &str, message: &str) {
+    assert_eq!((error.code(), &*error.to_string()), (code, message));
 }
 
 /// Uploads the frame's number through a kernel: host, compute, transfer into `result`.
@@ -262,7 +267,7 @@ fn an_unbound_target_is_refused() {
     let mut encoder = encoder(&device);
     let mut run = |runtime: &mut Runtime| runtime.run(&mut graph, &plan, &mut encoder, &mut ());
     let refused = run(&mut runtime).expect_err("no view");
-    assert_eq!(refused.to_string(), "target `surface` has no view; call `bind_target` before every run");
+    said(&refused, "R001", "target `surface` has no view; call `bind_target` before every run");
     runtime.bind_target(surface, &view(&device, 64, 32, FORMAT));
     assert_eq!(run(&mut runtime), Ok(()));
     assert_eq!(run(&mut runtime), Err(refused), "a view is bound for one run");
@@ -274,7 +279,8 @@ fn a_plan_of_another_graph_is_refused() {
     let (mut graph, _) = raster_graph(&device);
     let plan = compile(&raster_graph(&device).0);
     let run = runtime(&device, &queue).run(&mut graph, &plan, &mut encoder(&device), &mut ());
-    assert_eq!(run, Err(RunError::ForeignPlan));
+    let why = "the plan was compiled from another graph; run it with the graph that it came from";
+    said(&run.expect_err("foreign"), "R002", why);
 }
 
 #[test]
@@ -284,7 +290,8 @@ fn a_plan_from_before_a_change_is_refused() {
     let plan = compile(&graph);
     graph.transient("more", 4);
     let run = runtime(&device, &queue).run(&mut graph, &plan, &mut encoder(&device), &mut ());
-    assert_eq!(run, Err(RunError::StalePlan));
+    let why = "the graph changed after the plan was compiled; compile it again";
+    said(&run.expect_err("stale"), "R003", why);
 }
 
 #[test]
@@ -312,7 +319,40 @@ fn an_access_of_another_graph_is_an_error_and_no_panic() {
     });
     let plan = compile(&graph);
     let run = runtime(&device, &queue).run(&mut graph, &plan, &mut encoder(&device), &mut ());
-    assert_eq!(run, Err(RunError::Undeclared { pass: "mine".into(), kind: "access" }));
+    let why = "pass `mine` resolved an access that it did not declare; declare it in that pass";
+    said(&run.expect_err("foreign"), "R004", why);
+}
+
+#[test]
+fn without_mapped_memory_nothing_is_recorded() {
+    let (device, queue) = device();
+    let result = readable(&device);
+    let mut graph = upload_graph(&device, &result);
+    let plan = compile(&graph);
+    let mut runtime = runtime(&device, &queue);
+    device.destroy();
+    let run = runtime.run(&mut graph, &plan, &mut encoder(&device), &mut 0);
+    let why = "no mapped memory for 64 bytes of uploads; the device is lost or out of memory";
+    said(&run.expect_err("lost"), "R005", why);
+}
+
+#[test]
+fn transients_that_share_bytes_while_alive_are_refused() {
+    let (device, queue) = device();
+    let mut graph = Graph::<()>::new();
+    for label in ["a", "b"] {
+        let value = graph.transient(label, 64);
+        graph.host(label, |pass| {
+            pass.upload(value);
+            |_, ()| ()
+        });
+        graph.export(value);
+    }
+    let options = CompileOptions { lifetimes: false, ..CompileOptions::default() };
+    let plan = graph.compile_with(&Limits::default(), options).expect("a valid graph");
+    let run = runtime(&device, &queue).run(&mut graph, &plan, &mut encoder(&device), &mut ());
+    let why = "`a` and `b` share bytes while both are alive; this is a fault of the compiler";
+    said(&run.expect_err("double booked"), "R006", why);
 }
 
 #[test]
@@ -444,5 +484,5 @@ fn a_host_pass_that_fails_ends_the_run_with_its_reason() {
     let plan = graph.compile(&Limits::default()).expect("a valid graph");
     let mut runtime = Runtime::new(&device, &queue, RuntimeOptions::default());
     let error = runtime.run(&mut graph, &plan, &mut encoder(&device), &mut ()).expect_err("it failed");
-    assert_eq!((error.code(), &*error.to_string()), ("R007", "host pass `animate` failed: no pose"));
+    said(&error, "R007", "host pass `animate` failed: no pose");
 }

@@ -152,8 +152,9 @@ impl<'p> Balance<'p> {
             forbidden(self.problem, &self.colours, item) | 1u32.checked_shl(own as u32).unwrap_or(0);
         let mut best = (f64::INFINITY, f64::INFINITY, SHARED);
         // One beyond those in use, so that a colour can be opened.
-        for colour in 0..(self.open + 1).min(SHARED) {
-            let over = fullest[colour] + size - self.peaks[colour];
+        let open = fullest.iter().zip(&self.peaks).take(self.open + 1);
+        for (colour, (fullest, peak)) in open.enumerate() {
+            let over = fullest + size - peak;
             let (cost, slack) = (over.max(0.0), (-over).max(0.0));
             let better = cost < best.0 || (cost == best.0 && slack < best.1);
             if excluded >> colour & 1 == 0 && better {

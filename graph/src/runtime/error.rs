@@ -18,7 +18,7 @@ pub enum RunError {
     StalePlan,
     /// A record closure resolved an access or group that its pass did not declare, and was given an empty
     /// stand-in. The whole frame was recorded; do not submit it.
-    #[error("pass `{pass}` resolved a {kind} that it did not declare; declare it in that pass")]
+    #[error("pass `{pass}` resolved {kind} that it did not declare; declare it in that pass")]
     Undeclared {
         /// The pass.
         pass: Label,

@@ -96,7 +96,7 @@ impl Recording<'_> {
         record.record(&mut host, frame);
         let (undeclared, failure) = (host.undeclared, host.failure.take());
         if undeclared {
-            self.undeclared(pass, "upload");
+            self.undeclared(pass, "an upload");
         }
         if let Some(reason) = failure {
             self.mistake.get_or_insert_with(|| RunError::HostFailed { pass: pass.label.clone(), reason });

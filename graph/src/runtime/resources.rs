@@ -31,7 +31,7 @@ impl<'a> Resources<'a> {
     pub fn group(&self, group: Group) -> &'a wgpu::BindGroup {
         let groups = self.is_own(group.graph, group.pass).then_some(&self.prepared.groups);
         let built = groups.and_then(|groups| groups.get(group.index as usize)?.as_ref()?.group());
-        built.unwrap_or_else(|| &self.miss("group").group)
+        built.unwrap_or_else(|| &self.miss("a group").group)
     }
 
     /// The bytes to set as a vertex buffer.
@@ -54,7 +54,7 @@ impl<'a> Resources<'a> {
     pub fn binding<R: BufferRole>(&self, access: Access<R>) -> wgpu::BufferBinding<'a> {
         match self.range(access) {
             Some(range) => range.binding(),
-            None => self.miss("access").buffer.as_entire_buffer_binding(),
+            None => self.miss("an access").buffer.as_entire_buffer_binding(),
         }
     }
 
@@ -66,7 +66,7 @@ impl<'a> Resources<'a> {
             }
             _ => None,
         };
-        view.unwrap_or_else(|| &self.miss("access").view)
+        view.unwrap_or_else(|| &self.miss("an access").view)
     }
 
     /// The texture itself, for copies.
@@ -103,7 +103,7 @@ impl<'a> Resources<'a> {
     fn slice<R>(&self, access: Access<R>) -> wgpu::BufferSlice<'a> {
         match self.range(access) {
             Some(range) => range.slice(),
-            None => self.miss("access").buffer.slice(..),
+            None => self.miss("an access").buffer.slice(..),
         }
     }
 
