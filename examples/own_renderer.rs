@@ -59,7 +59,7 @@ fn fragment(in: Varying, @builtin(front_facing) is_front: bool) -> @location(0) 
 /// One primitive of the model, drawn once for each instance.
 struct Draw {
     /// Counted among the parts that the model shows, as [`Deformer::vertices`] counts them.
-    part: usize,
+    part: u32,
     primitive: usize,
     indices: Range<u32>,
 }
@@ -89,8 +89,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // Indices, which deformation leaves alone: once for all instances. Lines and points need other pipelines.
     let (mut indices, mut draws) = (Vec::new(), Vec::new());
-    for (part, &index) in model.shown_parts().iter().enumerate() {
-        let mesh = &model.meshes()[model.parts()[index as usize].mesh as usize];
+    for &part in model.shown_parts() {
+        let mesh = &model.meshes()[model.parts()[part as usize].mesh as usize];
         for (primitive, data) in mesh.primitives().iter().enumerate() {
             if data.topology() == Topology::Triangles && !data.indices().is_empty() {
                 let first = indices.len() as u32;

@@ -132,10 +132,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut runtime = Runtime::new(&device, &queue, Default::default());
     for number in 0..FRAMES {
         let mut encoder = device.create_command_encoder(&Default::default());
-        runtime.run(&mut life, &life_plan, &mut encoder, &mut ())?;
-        // Last, because the runtime remembers the GPU times of one run, the newest.
         runtime.bind_target(target, &picture.create_view(&Default::default()));
         runtime.run(&mut glow, &glow_plan, &mut encoder, &mut Frame { time: number as f32 * 0.02 })?;
+        runtime.run(&mut life, &life_plan, &mut encoder, &mut ())?;
         queue.submit([encoder.finish()]);
         device.poll(wgpu::PollType::wait_indefinitely())?;
     }
@@ -165,7 +164,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("life: generation {FRAMES} has {count} cells alive, from column {x} and row {y} on");
     let pixels = pixels.slice(..).get_mapped_range()?;
     image::save_buffer(picture_path, &pixels, SIZE, SIZE, image::ColorType::Rgba8)?;
-    let report = glow_plan.report().titled("Glow").with_times(runtime.timings());
+    let report = glow_plan.report().titled("Glow").with_times(runtime.timings(&glow_plan));
     std::fs::write(report_path, report.html())?;
     println!("{picture_path}\n{report_path}");
     Ok(())

@@ -85,7 +85,9 @@ fn on_gpu(characters: usize, by_hand: bool) -> u64 {
     let mut deformer = Deformer::new(&device);
     let model = deformer.add_model(&queue, &character(1, SHAPE)).unwrap();
     let ids: Vec<_> = (0..characters).map(|_| deformer.spawn(model).unwrap()).collect();
-    ids.iter().for_each(|&id| deformer.play(id, "bend").unwrap());
+    for &id in &ids {
+        deformer.play(id, "bend").unwrap();
+    }
     let mut graph = Graph::new();
     let skinned = declare(&mut graph, &deformer, ids, |f: &mut Frame| &mut f.deformer).unwrap();
     for part in skinned.all() {

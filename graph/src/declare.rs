@@ -136,6 +136,7 @@ impl Declare<'_> {
 
     /// Draws into `texture`; `None` draws over what an earlier pass, or the owner of a target, left in it.
     ///
+    /// A pass that covers every pixel clears too: there is nothing to draw over in a transient that nobody drew.
     /// The order of these calls is the order of the colour attachments.
     pub fn color(&mut self, texture: Texture, clear: Option<wgpu::Color>) {
         self.color_attachment(texture, clear, None);

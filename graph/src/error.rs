@@ -248,7 +248,7 @@ impl fmt::Display for Chain<'_> {
 }
 
 /// Everything that is wrong with a graph, in the order it was found; never empty.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct GraphErrors(pub(crate) Vec<GraphError>);
 
 impl Deref for GraphErrors {
@@ -266,6 +266,13 @@ impl fmt::Display for GraphErrors {
             write!(f, "{newline}{}: {error}", error.code())?;
         }
         Ok(())
+    }
+}
+
+/// As it is displayed: what a `main` that returns it prints, and a test that unwraps it.
+impl fmt::Debug for GraphErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -138,7 +138,7 @@ pub use graph::Graph;
 pub use handle::{Buffer, Group, History, Pack, Pass, Texture};
 pub use limits::Limits;
 pub use loss::{Loss, LossFlag};
-pub use plan::{Arena, CullReason, CulledPass, Placement, Plan, PlannedBuffer, PlannedPass};
+pub use plan::{Arena, CullReason, CulledPass, Placement, Plan, PlannedBuffer, PlannedPass, PlannedTexture};
 pub use report::Report;
 pub use runtime::{Host, PassTime, Resources, RunError, Runtime, RuntimeOptions, Timings};
 pub use upload::{Staging, UploadRing};

@@ -47,6 +47,8 @@ pub(crate) struct Body {
     pub(crate) kept: Vec<Option<KeptBuffer>>,
     /// By kept texture, if the plan uses it.
     pub(crate) kept_textures: Vec<Option<KeptTexture>>,
+    /// The exported values.
+    pub(crate) exported: Vec<u32>,
     /// The kept storages that a pass of the plan fills.
     pub(crate) filled: Vec<u32>,
     /// The kept textures that a pass of the plan fills.
@@ -197,13 +199,30 @@ pub(crate) struct ValuePlace {
     pub(crate) in_pack: bool,
 }
 
+/// A texture that the passes use.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PlannedTexture {
-    pub(crate) label: Label,
-    pub(crate) desc: TextureDesc,
-    pub(crate) first: u32,
-    pub(crate) last: u32,
+#[non_exhaustive]
+pub struct PlannedTexture {
+    /// The name it was declared with.
+    pub label: Cow<'static, str>,
+    /// What it is.
+    pub desc: TextureDesc,
+    /// The first pass that uses it, as an index into [`Plan::passes`].
+    pub first: u32,
+    /// The last pass that uses it.
+    pub last: u32,
     pub(crate) place: TexturePlace,
+}
+
+impl PlannedTexture {
+    /// The pooled texture that it is, by number: textures of one slot are never alive together. `None` for what
+    /// outlives the frame.
+    pub fn slot(&self) -> Option<u32> {
+        match self.place {
+            TexturePlace::Slot(slot) => Some(slot),
+            TexturePlace::Unused | TexturePlace::Target | TexturePlace::Kept(_) => None,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -270,6 +289,16 @@ impl Plan {
     /// The buffers on the device that hold the transients.
     pub fn arenas(&self) -> &[Arena] {
         &self.body.arenas
+    }
+
+    /// The textures that the passes use.
+    pub fn textures(&self) -> impl Iterator<Item = &PlannedTexture> {
+        self.body.textures.iter().filter(|texture| texture.place != TexturePlace::Unused)
+    }
+
+    /// Bytes if every transient texture were one of its own.
+    pub fn unaliased_texture_bytes(&self) -> u64 {
+        self.textures().filter(|texture| texture.slot().is_some()).map(|texture| texture.desc.bytes()).sum()
     }
 
     /// Bytes of all arenas.

@@ -32,8 +32,21 @@ impl<F> Graph<F> {
     /// `previous` is what the newest run that filled it left there. Filling it keeps a pass alive.
     ///
     /// Until there is such a run `previous` holds zeros, and
-    /// [`Resources::has_previous`](crate::Resources::has_previous) is false; it may be written like any
-    /// buffer, to say what the first frame should see instead.
+    /// [`Resources::has_previous`](crate::Resources::has_previous) is false. To say what the first frame should
+    /// see instead, let a pass write `previous`, and do so only while there is none:
+    ///
+    /// ```
+    /// # let mut graph = sinew_graph::Graph::<()>::new();
+    /// let history = graph.history("heat", 1024);
+    /// graph.host("seed", |pass| {
+    ///     let seed = pass.upload(history.previous);
+    ///     move |host, ()| {
+    ///         if !host.has_previous(history.previous) {
+    ///             host.write(seed).copy_from_slice(&[0; 1024]);
+    ///         }
+    ///     }
+    /// });
+    /// ```
     pub fn history(&mut self, label: impl Into<Cow<'static, str>>, size: u64) -> History<Buffer> {
         let label = label.into();
         let (current, previous) = self.keep_storages();

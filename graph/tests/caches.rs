@@ -358,6 +358,37 @@ fn ten_thousand_declarations_leave_memory_flat() {
     assert_eq!(runtime.prepared_plans(), 1);
 }
 
+#[test]
+fn a_value_that_was_not_exported_has_no_bytes_to_copy() {
+    let (device, queue) = device();
+    let mut graph = Graph::new();
+    let [a, b] = ["a", "b"].map(|label| graph.transient(label, 64));
+    upload(&mut graph, a);
+    copy_by_kernel(&mut graph, &device, "copy", a, b);
+    graph.export(b);
+    let plan = compile(&graph);
+    let mut runtime = runtime(&device, &queue);
+    run(&device, &queue, &mut runtime, &mut graph, &plan);
+    assert!(runtime.exported(&plan, a).is_none() && runtime.exported(&plan, b).is_some());
+}
+
+#[test]
+fn a_target_of_another_size_than_declared_is_refused() {
+    let (device, queue) = device();
+    let mut graph = Graph::new();
+    let target = draw_graph(&mut graph, 64);
+    let plan = compile(&graph);
+    let mut runtime = runtime(&device, &queue);
+    runtime.bind_target(target, &view(&device, 64, 32, FORMAT));
+    let error = runtime.run(&mut graph, &plan, &mut encoder(&device), &mut ()).expect_err("another size");
+    assert_eq!(error.code(), "R009");
+    assert_eq!(
+        error.to_string(),
+        "target `surface` is bound to a texture of 64x32 with 1 sample, but was declared as 64x64 with 1 sample; \
+         declare the graph anew when a target changes"
+    );
+}
+
 // Textures
 
 #[test]
@@ -390,6 +421,10 @@ fn an_attachment_that_nothing_keeps_is_memoryless() {
         line.expect("a line").ends_with("memoryless")
     });
     assert_eq!(lines, [true, true, false], "{text}");
+    let plan = compile(&graph);
+    let slots: Vec<_> = plan.textures().map(|texture| (&*texture.label, texture.slot().is_some())).collect();
+    assert_eq!(slots, [("surface", false), ("samples", true), ("depth", true), ("kept", true)]);
+    assert_eq!(plan.unaliased_texture_bytes(), 64 * 64 * 4 * (4 + 4 + 1));
 }
 
 #[test]

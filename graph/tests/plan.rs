@@ -312,6 +312,7 @@ fn a_plan_prints_its_passes_buffers_and_culled_passes() {
     assert_eq!(
         lines,
         [
+            "  buffers: 276 bytes in 1 arena (276 without aliasing, at least 276 alive at once), 0 kept",
             "  pass 0: compute `skin` reads 0 writes 40",
             "  pass 1: raster `draw` reads 40 writes 0",
             "    color `surface`: clear, store",

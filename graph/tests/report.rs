@@ -91,7 +91,7 @@ fn json_says_everything_about_the_plan() {
 fn html_is_one_page_with_a_rectangle_per_transient_and_nothing_unescaped() {
     let html = plan().report().titled(HOSTILE).html();
     assert!(html.starts_with("<!doctype html>") && html.trim_end().ends_with("</html>"));
-    assert_eq!(html.matches("class=\"place\"").count(), 2);
+    assert_eq!(html.matches("class=\"place\"").count(), 2 + 1, "two transients and a texture");
     assert_eq!(html.matches("class=\"life\"").count(), 5);
     assert!(html.contains("no pass reads `unused`"));
     assert!(!html.contains("<b> &") && html.contains("a &quot;quoted&quot; &lt;b&gt; &amp; \\ &#39;x&#39;"));

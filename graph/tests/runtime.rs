@@ -413,7 +413,7 @@ fn without_the_feature_there_are_no_gpu_times() {
     let mut encoder = encoder(&device);
     runtime.run(&mut graph, &plan, &mut encoder, &mut 0).expect("recorded");
     queue.submit([encoder.finish()]);
-    assert!(runtime.timings().is_none());
+    assert!(runtime.timings(&plan).is_none());
 }
 
 #[test]
@@ -434,7 +434,7 @@ fn gpu_times_of_a_finished_frame_name_its_timed_passes() {
         }
     });
     assert_eq!(error, None);
-    let timings = runtime.timings().expect("a finished frame");
+    let timings = runtime.timings(&plan).expect("a finished frame");
     assert_eq!(timings.frame(), 9);
     assert_eq!(timings.passes().map(|pass| pass.label.to_owned()).collect::<Vec<_>>(), ["deform"]);
 }
@@ -456,7 +456,7 @@ fn a_frame_in_flight_more_than_the_readbacks_is_recorded_untimed() {
         queue.submit([encoder.finish()]);
         device.poll(wgpu::PollType::wait_indefinitely()).expect("polled");
     });
-    assert_eq!((error, runtime.timings().map(|timings| timings.frame())), (None, Some(2)));
+    assert_eq!((error, runtime.timings(&plan).map(|timings| timings.frame())), (None, Some(2)));
 }
 
 #[test]

@@ -131,8 +131,12 @@ impl Animator {
         Ok(())
     }
 
-    /// Plays a clip from its start: looping, speed 1.
-    pub fn play<'c>(&mut self, id: InstanceId, clip: impl Into<ClipRef<'c>>) -> Result<(), AnimateError> {
+    /// Plays a clip from its start: looping, speed 1, unless the player that is returned is told otherwise.
+    pub fn play<'c>(
+        &mut self,
+        id: InstanceId,
+        clip: impl Into<ClipRef<'c>>,
+    ) -> Result<&mut Player, AnimateError> {
         let (batch, slot) = self.place_mut(id)?;
         let model = batch.model();
         let clip = clip.into();
@@ -142,8 +146,7 @@ impl Animator {
         };
         let Some(index) = index else { return Err(unknown_clip(model, clip)) };
         let duration = model.clips()[index as usize].duration();
-        *batch.player_mut(slot) = Some(Player::new(index, duration));
-        Ok(())
+        Ok(batch.player_mut(slot).insert(Player::new(index, duration)))
     }
 
     /// Stops playing: the rest pose from the next evaluation on.

@@ -34,12 +34,12 @@ pub enum DeformError {
         name: &'static str,
     },
     /// The model shows no such part.
-    #[error("the model shows {parts} parts, there is no part {part}")]
+    #[error("the model does not show part {part}; it shows {shown:?}")]
     UnknownPart {
         /// What was asked for.
-        part: usize,
-        /// Parts shown.
-        parts: usize,
+        part: u32,
+        /// The shown parts.
+        shown: Vec<u32>,
     },
     /// Instances were spawned or removed after the vertices were laid out.
     #[error("instances changed since the last record; record again before reading vertices")]

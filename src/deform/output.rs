@@ -55,20 +55,20 @@ impl OutputLayout {
         Ok(true)
     }
 
-    /// Where a shown part's vertices lie.
+    /// Where the vertices of a part lie, by its index in the model.
     pub(crate) fn find(
         &self,
         cast: &Cast,
         instance: InstanceId,
-        part: usize,
+        part: u32,
     ) -> Result<DeformedRange, DeformError> {
         let source = cast.source_of(instance)?;
-        let parts = source.parts.len();
-        let Some(data) = source.parts.get(part) else {
-            return Err(DeformError::UnknownPart { part, parts });
+        let Some(shown) = source.parts.iter().position(|known| known.part == part) else {
+            return Err(DeformError::UnknownPart { part, shown: source.model.shown_parts().to_vec() });
         };
+        let data = &source.parts[shown];
         let first = self.first.get(&instance).filter(|_| self.revision == Some(cast.revision()));
-        let output = self.outputs[*first.ok_or(DeformError::NotRecorded)? + part];
+        let output = self.outputs[*first.ok_or(DeformError::NotRecorded)? + shown];
         let bytes_b = u64::from(source.precision.words_b()) * 4;
         let (a, b) = (u64::from(output.a) * BYTES_A, u64::from(output.b) * 4);
         let vertices = u64::from(data.vertices);
@@ -142,8 +142,8 @@ pub(crate) fn bake(
     let source = cast.source_of(instance)?;
     let model = &source.model;
     let mut baked = Vec::new();
-    for (shown, part) in source.parts.iter().enumerate() {
-        let range = layout.find(cast, instance, shown)?;
+    for part in &source.parts {
+        let range = layout.find(cast, instance, part.part)?;
         let a = &a[(range.a.start / BYTES_A) as usize..(range.a.end / BYTES_A) as usize];
         let b = &b[(range.b.start / 4) as usize..(range.b.end / 4) as usize];
         let part = &model.parts()[part.part as usize];

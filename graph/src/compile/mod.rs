@@ -95,6 +95,11 @@ pub(crate) fn compile(
             slots: textures.slots,
             kept: lives.kept,
             kept_textures: textures.kept,
+            exported: (0..)
+                .zip(&decl.values)
+                .filter(|(_, value)| value.exported)
+                .map(|(index, _)| index)
+                .collect(),
             filled,
             filled_textures,
         }),

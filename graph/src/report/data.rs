@@ -142,11 +142,7 @@ impl<'a> Data<'a> {
                 kept: plan.kept_bytes(),
                 upload: body.upload_bytes,
                 textures: plan.texture_bytes(),
-                unaliased_textures: textures
-                    .iter()
-                    .filter(|texture| texture.slot.is_some())
-                    .map(|texture| texture.bytes)
-                    .sum(),
+                unaliased_textures: plan.unaliased_texture_bytes(),
             },
             textures,
             timed_frame: None,
@@ -261,4 +257,9 @@ pub(super) fn nanoseconds(time: u64) -> String {
         1_000..1_000_000 => format!("{:.1} µs", time as f64 / 1e3),
         _ => format!("{:.2} ms", time as f64 / 1e6),
     }
+}
+
+/// A number and what it counts.
+pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }

@@ -1,7 +1,7 @@
 use std::fmt::{self, Write};
 
 use crate::report::{
-    data::{Data, Pass, Use, bytes, nanoseconds},
+    data::{Data, Pass, Use, bytes, counted, nanoseconds},
     svg,
 };
 
@@ -24,10 +24,10 @@ fn write(out: &mut String, data: &Data<'_>) -> fmt::Result {
         if data.culled.is_empty() { String::new() } else { format!(", {} culled", data.culled.len()) };
     writeln!(
         out,
-        "<p class=\"sub\">{} passes{culled}, {} buffers, {} textures. Plan {:016x}.</p>",
-        data.passes.len(),
-        data.buffers.len(),
-        data.textures.len(),
+        "<p class=\"sub\">{}{culled}, {}, {}. Plan {:016x}.</p>",
+        counted(data.passes.len(), "pass", "passes"),
+        counted(data.buffers.len(), "buffer", "buffers"),
+        counted(data.textures.len(), "texture", "textures"),
         data.fingerprint
     )?;
     tiles(out, data)?;
@@ -39,6 +39,7 @@ fn write(out: &mut String, data: &Data<'_>) -> fmt::Result {
     )?;
     writeln!(out, "<div class=\"scroll\">{}</div>", svg::lives(data))?;
     arenas(out, data)?;
+    slots(out, data)?;
     if !data.culled.is_empty() {
         writeln!(out, "<h2>Not in the plan</h2>\n<table>\n<tr><th>pass</th><th>why</th></tr>")?;
         for (label, reason) in &data.culled {
@@ -149,6 +150,15 @@ fn arenas(out: &mut String, data: &Data<'_>) -> fmt::Result {
         writeln!(out, "<div class=\"scroll\">{}</div>", svg::arena(data, at as u32, largest))?;
     }
     Ok(())
+}
+
+fn slots(out: &mut String, data: &Data<'_>) -> fmt::Result {
+    let count = data.textures.iter().filter_map(|texture| texture.slot).max().map_or(0, |slot| slot + 1);
+    if count == 0 {
+        return Ok(());
+    }
+    writeln!(out, "<h3>Texture slots <span>{}</span></h3>", bytes(data.totals.textures))?;
+    writeln!(out, "<div class=\"scroll\">{}</div>", svg::slots(data, count))
 }
 
 /// Text for HTML and attributes.

@@ -115,7 +115,9 @@ fn marks(out: &mut String, data: &Data<'_>, columns: &Columns, resource: Resourc
 pub(super) fn arena(data: &Data<'_>, arena: u32, largest: u64) -> String {
     let columns = Columns::new(data);
     let size = data.arenas[arena as usize].0.max(1);
-    let height = (ARENA * size as f64 / largest.max(1) as f64).max(48.0);
+    let items = data.buffers.iter().filter(|b| b.place.is_some_and(|place| place.0 == arena)).count();
+    let most = ARENA.min(60.0 * items as f64);
+    let height = (most * size as f64 / largest.max(1) as f64).max(48.0);
     let mut out = open(TOP + height + 6.0, &format!("Map of arena {arena} over the passes"));
     // Writing into a String cannot fail.
     let _ = write_arena(&mut out, data, &columns, arena, size, height);
@@ -168,6 +170,51 @@ fn write_arena(
             )?;
         }
         writeln!(out, "</g>")?;
+    }
+    Ok(())
+}
+
+/// One row per pooled texture, with the textures that it is in turn.
+pub(super) fn slots(data: &Data<'_>, count: u32) -> String {
+    let columns = Columns::new(data);
+    let mut out = open(TOP + f64::from(count) * ROW + 4.0, "Textures of each slot over the passes");
+    // Writing into a String cannot fail.
+    let _ = write_slots(&mut out, data, &columns, count);
+    out.push_str("</svg>\n");
+    out
+}
+
+fn write_slots(out: &mut String, data: &Data<'_>, columns: &Columns, count: u32) -> fmt::Result {
+    axis(out, data, columns, f64::from(count) * ROW)?;
+    for slot in 0..count {
+        let y = TOP + f64::from(slot) * ROW;
+        let textures = data.textures.iter().enumerate().filter(|(_, texture)| texture.slot == Some(slot));
+        for (nth, (at, texture)) in textures.enumerate() {
+            if nth == 0 {
+                let x = LEFT - 8.0;
+                let name = escaped(&cut(&texture.desc, ((LEFT - 16.0) / CHARACTER) as usize));
+                writeln!(out, "<text x=\"{x:.1}\" y=\"{:.1}\" class=\"name\">{name}</text>", y + 14.0)?;
+            }
+            let (x, width) = (columns.left(texture.first), columns.span(texture.first, texture.last));
+            let tip = format!("{}: {}, {}", texture.label, texture.desc, bytes(texture.bytes));
+            writeln!(out, "<g><title>{}</title>", escaped(&tip))?;
+            writeln!(
+                out,
+                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" class=\"place\" style=\"--hue:{}\"/>",
+                x + 0.5,
+                y + 1.5,
+                (width - 1.0).max(1.0),
+                ROW - 3.0,
+                hue(Resource::Texture(at))
+            )?;
+            let fits = ((width - 8.0) / CHARACTER).max(0.0) as usize;
+            if fits >= 3 {
+                let label = escaped(&cut(texture.label, fits));
+                let (x, y) = (x + 5.0, y + 14.0);
+                writeln!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\" class=\"inside\">{label}</text>")?;
+            }
+            writeln!(out, "</g>")?;
+        }
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 use std::fmt::Write;
 
-use crate::report::data::{Buffer, Data, Pass, nanoseconds};
+use crate::report::data::{Buffer, Data, Pass, counted, nanoseconds};
 
 pub(super) fn text(data: &Data<'_>) -> String {
     let mut out = String::new();
@@ -10,16 +10,19 @@ pub(super) fn text(data: &Data<'_>) -> String {
 }
 
 fn write(out: &mut String, data: &Data<'_>) -> std::fmt::Result {
+    let totals = &data.totals;
+    writeln!(out, "plan {:016x}: {}", data.fingerprint, counted(data.passes.len(), "pass", "passes"))?;
+    let arenas = counted(data.arenas.len(), "arena", "arenas");
+    let (peak, unaliased, live) = (totals.peak, totals.unaliased, totals.live);
     writeln!(
         out,
-        "plan {:016x}: {} passes, {} bytes in {} arenas ({} without aliasing, at least {} alive at once)",
-        data.fingerprint,
-        data.passes.len(),
-        data.totals.peak,
-        data.arenas.len(),
-        data.totals.unaliased,
-        data.totals.live,
+        "  buffers: {peak} bytes in {arenas} ({unaliased} without aliasing, at least {live} alive at once), {} kept",
+        totals.kept
     )?;
+    if totals.unaliased_textures > 0 {
+        let (bytes, unaliased) = (totals.textures, totals.unaliased_textures);
+        writeln!(out, "  textures: {bytes} bytes ({unaliased} without sharing)")?;
+    }
     for (at, pass) in data.passes.iter().enumerate() {
         write_pass(out, at, pass)?;
     }

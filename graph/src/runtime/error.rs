@@ -1,4 +1,4 @@
-use crate::handle::Label;
+use crate::{error::Shape, handle::Label};
 
 /// Why a frame could not be recorded. Nothing of it was recorded, except where a variant says so.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -9,6 +9,18 @@ pub enum RunError {
     TargetNotBound {
         /// The target.
         target: Label,
+    },
+    /// The view of a target is of another size or sample count than was declared.
+    #[error(
+        "target `{target}` is bound to a texture of {found}, but was declared as {expected}; declare the graph anew when a target changes"
+    )]
+    TargetMismatch {
+        /// The target.
+        target: Label,
+        /// Of the texture that was bound.
+        found: Shape,
+        /// As declared.
+        expected: Shape,
     },
     /// The plan was compiled from another graph.
     #[error("the plan was compiled from another graph; run it with the graph that it came from")]
@@ -72,6 +84,7 @@ impl RunError {
             Self::DoubleBooked { .. } => "R006",
             Self::HostFailed { .. } => "R007",
             Self::DeviceLost { .. } => "R008",
+            Self::TargetMismatch { .. } => "R009",
         }
     }
 }

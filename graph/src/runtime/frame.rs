@@ -72,7 +72,7 @@ impl Recording<'_> {
         };
         span.record("bytes_written", written);
         if timing::is_timed(pass.kind) {
-            let known = self.times.and_then(|t| t.nanoseconds(&self.prepared.timed, self.timed));
+            let known = self.times.and_then(|t| t.nanoseconds(self.timed));
             if let Some(nanoseconds) = known {
                 span.record("gpu_ns", nanoseconds);
             }

@@ -18,9 +18,12 @@ pub use resources::Resources;
 pub(crate) use timing::is_timed;
 pub use timing::{PassTime, Timings};
 
+use std::sync::Arc;
+
 use crate::{
     access::Target,
     decl::Declarations,
+    error::Shape,
     graph::Graph,
     handle::{Buffer, Texture},
     loss::LossFlag,
@@ -146,7 +149,7 @@ impl Runtime {
         let prepared = &mut self.prepared[at];
         prepared.last_run = number;
         let readback = self.timer.as_mut().and_then(|timer| timer.begin(number, &prepared.timed));
-        let times = self.timer.as_ref().and_then(Timer::newest);
+        let times = self.timer.as_ref().and_then(|timer| timer.newest(&prepared.timed));
         if let Some(times) = times {
             span.record("gpu_frame", times.frame());
         }
@@ -183,20 +186,22 @@ impl Runtime {
         }
     }
 
-    /// GPU times of the newest run whose work has finished; never waits.
+    /// GPU times of the newest run of `plan` whose work has finished; never waits.
     ///
     /// `None` until one has, and always without `TIMESTAMP_QUERY`.
-    pub fn timings(&mut self) -> Option<&Timings> {
+    pub fn timings(&mut self, plan: &Plan) -> Option<&Timings> {
         let timer = self.timer.as_mut()?;
         timer.collect();
-        timer.newest()
+        let prepared = self.prepared.iter().find(|prepared| prepared.is_exactly(plan))?;
+        timer.newest(&prepared.timed)
     }
 
-    /// The bytes of an exported value, valid from the submit of one run until the next; copy out of them.
+    /// The bytes of an exported value after a run, until the next run: copy out of them behind it, in the same
+    /// encoder or a later one.
     ///
-    /// `None` if the plan was never run, or does not give the value memory.
+    /// `None` if the plan was never run, or the value was not exported.
     pub fn exported(&self, plan: &Plan, buffer: Buffer) -> Option<wgpu::BufferSlice<'_>> {
-        plan.place(buffer)?;
+        plan.place(buffer).filter(|_| plan.body.exported.contains(&buffer.index))?;
         let prepared = self.prepared.iter().find(|prepared| prepared.is_exactly(plan))?;
         let bytes = prepared.bytes(Target::Buffer(buffer.index), self.keep.get(plan.graph)?)?;
         Some(bytes.slice())
@@ -245,11 +250,18 @@ impl Runtime {
         }
         let targets = plan.body.textures.iter().enumerate();
         let mut targets = targets.filter(|(_, texture)| texture.place == TexturePlace::Target);
-        let unbound = targets.find(|(index, _)| self.targets.view(plan.graph, *index as u32).is_none());
-        match unbound {
-            Some((_, texture)) => Err(RunError::TargetNotBound { target: texture.label.clone() }),
-            None => Ok(()),
-        }
+        targets.try_for_each(|(index, texture)| {
+            let target = || texture.label.clone();
+            let view = self.targets.view(plan.graph, index as u32);
+            let view = view.ok_or_else(|| RunError::TargetNotBound { target: target() })?;
+            let bound = view.texture();
+            let (found, expected) = (shape(bound), texture.desc.shape());
+            // The view's own level is not known.
+            if bound.mip_level_count() == 1 && found != expected {
+                return Err(RunError::TargetMismatch { target: target(), found, expected });
+            }
+            Ok(())
+        })
     }
 
     /// Finds the objects of `plan` or builds them, evicting the plan that was not run for longest.
@@ -287,6 +299,9 @@ impl Runtime {
             self.prepared.swap_remove(oldest);
         }
         self.pool.trim();
+        if let Some(timer) = &mut self.timer {
+            timer.retain(|labels| self.prepared.iter().any(|prepared| Arc::ptr_eq(&prepared.timed, labels)));
+        }
         tracing::debug!(arenas = plan.arenas().len(), peak_bytes = plan.peak_bytes(), "prepared");
         let kept = self.keep.get(plan.graph).ok_or(RunError::ForeignPlan)?;
         let world = World { plan, targets: &self.targets, kept };
@@ -303,4 +318,8 @@ impl Runtime {
         }
         self.ring.take(bytes).map(Some).ok_or(RunError::NoUploadMemory { bytes })
     }
+}
+
+fn shape(texture: &wgpu::Texture) -> Shape {
+    Shape { width: texture.width(), height: texture.height(), samples: texture.sample_count() }
 }

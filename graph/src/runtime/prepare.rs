@@ -187,7 +187,8 @@ impl Prepared {
         let mut alive = vec![false; decl.passes.len()];
         plan.passes().iter().for_each(|pass| alive[pass.declared as usize] = true);
         for group in &decl.groups {
-            let built = alive[group.pass as usize].then(|| prepared.build(device, group, world)).flatten();
+            let built =
+                alive[group.pass as usize].then(|| prepared.build(device, decl, group, world)).flatten();
             prepared.groups.push(built);
         }
         prepared
@@ -228,9 +229,9 @@ impl Prepared {
             let Some(built) = &self.groups[index] else { continue };
             let group = &decl.groups[index];
             if (is_new && !same_group(&built.decl, group)) || self.is_stale(built, world) {
-                self.groups[index] = self.build(device, group, world);
+                self.groups[index] = self.build(device, decl, group, world);
             } else if !built.kept.is_empty() {
-                self.turn(index, device, group, world);
+                self.turn(index, device, decl, world);
             }
         }
     }
@@ -243,13 +244,13 @@ impl Prepared {
     }
 
     /// Chooses the variant of a group that fits the histories as they are now, or builds it.
-    fn turn(&mut self, index: usize, device: &wgpu::Device, group: &GroupDecl, world: World<'_>) {
+    fn turn(&mut self, index: usize, device: &wgpu::Device, decl: &Declarations, world: World<'_>) {
         let Some(built) = &mut self.groups[index] else { return };
         let flipped = || built.kept.iter().map(|kept| kept.is_flipped(world.kept));
         let known = built.variants.iter().position(|v| v.flipped.iter().copied().eq(flipped()));
         if let Some(known) = known {
             built.current = known;
-        } else if let Some(mut other) = self.build(device, group, world)
+        } else if let Some(mut other) = self.build(device, decl, &decl.groups[index], world)
             && let Some(built) = &mut self.groups[index]
         {
             built.current = built.variants.len();
@@ -257,7 +258,13 @@ impl Prepared {
         }
     }
 
-    fn build(&self, device: &wgpu::Device, group: &GroupDecl, world: World<'_>) -> Option<PreparedGroup> {
+    fn build(
+        &self,
+        device: &wgpu::Device,
+        decl: &Declarations,
+        group: &GroupDecl,
+        world: World<'_>,
+    ) -> Option<PreparedGroup> {
         let mut held = SmallVec::new();
         let mut kept: SmallVec<[KeptUse; 2]> = SmallVec::new();
         let mut entries: SmallVec<[wgpu::BindGroupEntry<'_>; 8]> = SmallVec::new();
@@ -290,7 +297,8 @@ impl Prepared {
             };
             entries.push(wgpu::BindGroupEntry { binding: *binding, resource });
         }
-        let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &group.layout, entries: &entries };
+        let label = Some(&*decl.passes[group.pass as usize].label);
+        let descriptor = wgpu::BindGroupDescriptor { label, layout: &group.layout, entries: &entries };
         let flipped = kept.iter().map(|kept| kept.is_flipped(world.kept)).collect();
         let variant = Variant { group: device.create_bind_group(&descriptor), flipped };
         let variants = SmallVec::from_iter([variant]);

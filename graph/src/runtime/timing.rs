@@ -16,7 +16,7 @@ pub(crate) fn is_timed(kind: PassKind) -> bool {
     matches!(kind, PassKind::Compute | PassKind::Raster)
 }
 
-/// GPU times of the newest frame whose work has finished, usually some frames old.
+/// GPU times of a plan's newest run whose work has finished, usually some frames old.
 #[derive(Clone, Debug, Default)]
 pub struct Timings {
     frame: u64,
@@ -36,7 +36,7 @@ pub struct PassTime<'a> {
 }
 
 impl Timings {
-    /// The run that was timed; the first run of a runtime is 0.
+    /// The run that was timed: runs of all plans of a runtime are numbered from 0.
     pub fn frame(&self) -> u64 {
         self.frame
     }
@@ -54,10 +54,9 @@ impl Timings {
         both.map(|(label, span)| PassTime { label, span: span.clone() })
     }
 
-    /// Nanoseconds of the timed pass `at`, if these are times of the plan with these labels.
-    pub(crate) fn nanoseconds(&self, labels: &Arc<[Label]>, at: usize) -> Option<u64> {
-        let span = self.spans.get(at).filter(|_| Arc::ptr_eq(&self.labels, labels))?;
-        Some(span.end - span.start)
+    /// Nanoseconds of the timed pass `at`.
+    pub(crate) fn nanoseconds(&self, at: usize) -> Option<u64> {
+        self.spans.get(at).map(|span| span.end - span.start)
     }
 }
 
@@ -68,7 +67,8 @@ pub(crate) struct Timer {
     nanoseconds_per_tick: f64,
     slots: Option<Slots>,
     arrived: Arc<Arrived>,
-    newest: Option<Timings>,
+    /// The newest times of each plan that was timed; those of the newest run last.
+    newest: Vec<Timings>,
 }
 
 /// The objects for up to `passes` timed passes.
@@ -133,12 +133,18 @@ impl Timer {
             nanoseconds_per_tick: queue.get_timestamp_period().into(),
             slots: None,
             arrived: Arc::default(),
-            newest: None,
+            newest: Vec::new(),
         })
     }
 
-    pub(crate) fn newest(&self) -> Option<&Timings> {
-        self.newest.as_ref()
+    /// Of the plan with these labels.
+    pub(crate) fn newest(&self, labels: &Arc<[Label]>) -> Option<&Timings> {
+        self.newest.iter().find(|times| Arc::ptr_eq(&times.labels, labels))
+    }
+
+    /// Lets go of the times of plans whose objects are gone.
+    pub(crate) fn retain(&mut self, is_kept: impl Fn(&Arc<[Label]>) -> bool) {
+        self.newest.retain(|times| is_kept(&times.labels));
     }
 
     /// Chooses the readback of a frame; `None` if all are in flight or there is nothing to time.
@@ -190,7 +196,12 @@ impl Timer {
             let readback = &mut slots.readbacks[arrival.readback];
             readback.in_flight = false;
             if arrival.is_mapped {
-                let newest = self.newest.get_or_insert_default();
+                let known = self.newest.iter().position(|times| Arc::ptr_eq(&times.labels, &readback.labels));
+                let known = known.unwrap_or_else(|| {
+                    self.newest.push(Timings { labels: Arc::clone(&readback.labels), ..Default::default() });
+                    self.newest.len() - 1
+                });
+                let newest = &mut self.newest[known];
                 if readback.frame >= newest.frame {
                     read(readback, slots.passes, self.nanoseconds_per_tick, newest);
                 }
@@ -244,7 +255,6 @@ fn read(readback: &Readback, passes: usize, nanoseconds_per_tick: f64, into: &mu
     let nanoseconds = |tick: u64| (tick.saturating_sub(start) as f64 * nanoseconds_per_tick) as u64;
     into.frame = readback.frame;
     into.start = (start as f64 * nanoseconds_per_tick) as u64;
-    into.labels = Arc::clone(&readback.labels);
     into.spans.clear();
     into.spans.extend(passes.iter().map(|pass| {
         let (begin, end) = ticks(pass);

@@ -72,11 +72,8 @@ impl Engine {
 
 fn pose(animator: &mut Animator, instance: InstanceId, clip: Option<u32>, time: f64) -> Result<(), Failure> {
     match clip {
-        Some(clip) => animator.play(instance, clip)?,
+        Some(clip) => animator.play(instance, clip)?.seek(time),
         None => animator.stop(instance)?,
-    }
-    if let Some(player) = animator.player_mut(instance)? {
-        player.seek(time);
     }
     Ok(())
 }

@@ -98,7 +98,7 @@ fn draw(
         }
         stage.draw(time)?;
         if let Some(trace) = trace {
-            trace.frame(stage.runtime());
+            trace.frame(stage.timings());
         }
     }
     while let Some(picture) = stage.take()? {
@@ -108,7 +108,7 @@ fn draw(
         bar.inc(1);
     }
     if let Some(trace) = trace {
-        trace.gpu_times(stage.runtime());
+        trace.gpu_times(stage.timings());
     }
     bar.finish_and_clear();
     Ok(())

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use sinew::{
     Deformer, InstanceId, Model, declare,
-    graph::{Graph, Plan, Report, Runtime, RuntimeOptions, Texture, TextureDesc},
+    graph::{Graph, Plan, Report, Runtime, RuntimeOptions, Texture, TextureDesc, Timings},
     render::{Camera, Light, Output, RenderFrame, Renderer, RendererOptions, extents},
 };
 
@@ -141,12 +141,12 @@ impl<'g> Stage<'g> {
 
     /// The frame's plan with the newest GPU times.
     pub(crate) fn report(&mut self, title: &str, write: impl FnOnce(Report<'_>) -> String) -> String {
-        write(self.plan.report().titled(title).with_times(self.runtime.timings()))
+        write(self.plan.report().titled(title).with_times(self.runtime.timings(&self.plan)))
     }
 
     /// The newest GPU times, for the trace.
-    pub(crate) fn runtime(&mut self) -> &mut Runtime {
-        &mut self.runtime
+    pub(crate) fn timings(&mut self) -> Option<&Timings> {
+        self.runtime.timings(&self.plan)
     }
 }
 

@@ -12,7 +12,7 @@ use std::{
 };
 
 use serde_json::{Map, Value, json};
-use sinew::graph::Runtime;
+use sinew::graph::Timings;
 use tracing::{
     Event, Metadata, Subscriber,
     field::{Field, Visit},
@@ -100,15 +100,15 @@ impl Trace {
     }
 
     /// Notes that a frame was submitted, and adds the newest GPU times of an earlier one.
-    pub(crate) fn frame(&self, runtime: &mut Runtime) {
+    pub(crate) fn frame(&self, timings: Option<&Timings>) {
         let now = self.shared.now();
         self.shared.lock().submitted.push(now);
-        self.gpu_times(runtime);
+        self.gpu_times(timings);
     }
 
     /// Adds the newest GPU times, if they are new.
-    pub(crate) fn gpu_times(&self, runtime: &mut Runtime) {
-        let Some(timings) = runtime.timings() else { return };
+    pub(crate) fn gpu_times(&self, timings: Option<&Timings>) {
+        let Some(timings) = timings else { return };
         let mut state = self.shared.lock();
         if state.last_timed.replace(timings.frame()) == Some(timings.frame()) {
             return;

@@ -8,7 +8,7 @@ use super::{
     read_back::ReadBack,
 };
 use crate::{
-    animate::{AnimateError, Animator, ClipRef, InstanceId, JointMatrix, ModelId},
+    animate::{AnimateError, Animator, ClipRef, InstanceId, JointMatrix, ModelId, Player},
     deform::{
         DeformError,
         cast::Cast,
@@ -107,8 +107,13 @@ impl Deformer {
         Ok(self.cast.animator.despawn(id)?)
     }
 
-    /// Plays a clip, by index or name: from its start, looping, speed 1.
-    pub fn play<'c>(&mut self, id: InstanceId, clip: impl Into<ClipRef<'c>>) -> Result<(), DeformError> {
+    /// Plays a clip, by index or name: from its start, looping, speed 1, unless the player that is returned is
+    /// told otherwise.
+    pub fn play<'c>(
+        &mut self,
+        id: InstanceId,
+        clip: impl Into<ClipRef<'c>>,
+    ) -> Result<&mut Player, DeformError> {
         Ok(self.cast.animator.play(id, clip)?)
     }
 
@@ -145,8 +150,9 @@ impl Deformer {
         recorded
     }
 
-    /// Where a shown part's deformed vertices lie in [`Deformer::buffers`] after a record.
-    pub fn vertices(&self, instance: InstanceId, part: usize) -> Result<DeformedRange, DeformError> {
+    /// Where a part's deformed vertices lie in [`Deformer::buffers`] after a record. `part` is one of
+    /// [`Model::shown_parts`].
+    pub fn vertices(&self, instance: InstanceId, part: u32) -> Result<DeformedRange, DeformError> {
         let recorded = self.own.as_ref().filter(|own| own.revision == self.cast.revision());
         recorded.ok_or(DeformError::NotRecorded)?;
         self.layout.find(&self.cast, instance, part)
