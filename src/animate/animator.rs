@@ -1,11 +1,11 @@
 use glam::Affine3A;
 
 use super::{
-    JointMatrix, PaletteLayout, Player,
+    JointMatrix, LayerKind, PaletteLayout, Player,
     batch::Batch,
     handle::{Handle, Slots},
 };
-use crate::model::Model;
+use crate::model::{Model, Transform};
 
 /// Marks handles of models.
 #[derive(Debug)]
@@ -66,6 +66,56 @@ pub enum AnimateError {
         /// What exists.
         known: String,
     },
+    /// The model has no such node.
+    #[error("there is no node {node}; the model has {nodes}")]
+    UnknownNode {
+        /// What was asked for.
+        node: u32,
+        /// How many there are.
+        nodes: usize,
+    },
+    /// The model has no such part.
+    #[error("there is no part {part}; the model has {parts}")]
+    UnknownPart {
+        /// What was asked for.
+        part: u32,
+        /// How many there are.
+        parts: usize,
+    },
+    /// The part has no such morph target.
+    #[error("part {part} has no morph target {target}; it has {targets}")]
+    UnknownTarget {
+        /// The part.
+        part: u32,
+        /// What was asked for.
+        target: usize,
+        /// How many there are.
+        targets: usize,
+    },
+    /// The model has no such skin.
+    #[error("there is no skin {skin}; the model has {skins}")]
+    UnknownSkin {
+        /// What was asked for.
+        skin: u32,
+        /// How many there are.
+        skins: usize,
+    },
+    /// The layer was removed, or belongs to another instance.
+    #[error("instance {instance:?} has no such layer; it was removed, faded out, or belongs to another one")]
+    UnknownLayer {
+        /// The instance.
+        instance: InstanceId,
+    },
+    /// A list of the wrong length.
+    #[error("{found} {what} given, {expected} needed")]
+    WrongCount {
+        /// What the list holds.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// What it should be.
+        expected: usize,
+    },
 }
 
 #[derive(Debug)]
@@ -83,6 +133,8 @@ pub struct Animator {
     /// Rises whenever models or instances are added or removed.
     revision: u64,
     keeps_previous: bool,
+    /// Numbers layers.
+    layers: u64,
 }
 
 impl Animator {
@@ -131,41 +183,51 @@ impl Animator {
         Ok(())
     }
 
-    /// Plays a clip from its start: looping, speed 1, unless the player that is returned is told otherwise.
+    /// Plays one clip and no other from its start: looping, speed 1, unless the player that is returned is told otherwise.
     pub fn play<'c>(
         &mut self,
         id: InstanceId,
         clip: impl Into<ClipRef<'c>>,
     ) -> Result<&mut Player, AnimateError> {
-        let (batch, slot) = self.place_mut(id)?;
-        let model = batch.model();
         let clip = clip.into();
+        self.clip_of(id, clip)?;
+        self.stop(id)?;
+        Ok(&mut self.add_layer(id, clip, LayerKind::Blend)?.player)
+    }
+
+    /// A player at the start of a clip of an instance's model.
+    pub(super) fn clip_of(&self, id: InstanceId, clip: ClipRef<'_>) -> Result<Player, AnimateError> {
+        let model = self.place(id)?.0.model();
         let index = match clip {
             ClipRef::Index(index) => Some(index).filter(|&i| (i as usize) < model.clips().len()),
             ClipRef::Name(name) => model.find_clip(name),
         };
         let Some(index) = index else { return Err(unknown_clip(model, clip)) };
-        let duration = model.clips()[index as usize].duration();
-        Ok(batch.player_mut(slot).insert(Player::new(index, duration)))
+        Ok(Player::new(index, model.clips()[index as usize].duration()))
     }
 
-    /// Stops playing: the rest pose from the next evaluation on.
+    pub(super) fn next_layer(&mut self) -> u64 {
+        self.layers += 1;
+        self.layers
+    }
+
+    /// Takes all layers away: rest pose and overrides from the next evaluation on.
     pub fn stop(&mut self, id: InstanceId) -> Result<(), AnimateError> {
         let (batch, slot) = self.place_mut(id)?;
-        *batch.player_mut(slot) = None;
+        batch.controls_mut(slot).1.layers.clear();
         Ok(())
     }
 
-    /// The player, when a clip plays.
+    /// The player of the lowest layer, when a clip plays.
     pub fn player(&self, id: InstanceId) -> Result<Option<&Player>, AnimateError> {
         let (batch, slot) = self.place(id)?;
-        Ok(batch.player(slot))
+        Ok(batch.controls(slot).layers.first().map(|layer| &layer.player))
     }
 
-    /// The player, to seek, pause or change the speed.
+    /// The player of the lowest layer, to seek, pause or change the speed.
     pub fn player_mut(&mut self, id: InstanceId) -> Result<Option<&mut Player>, AnimateError> {
         let (batch, slot) = self.place_mut(id)?;
-        Ok(batch.player_mut(slot).as_mut())
+        Ok(batch.controls_mut(slot).1.layers.first_mut().map(|layer| &mut layer.player))
     }
 
     /// Places the instance in the world. Palettes are relative to this root, so moving costs nothing.
@@ -245,6 +307,13 @@ impl Animator {
         self.batches.values_mut().for_each(Batch::evaluate);
     }
 
+    /// A node's local transform, as of the last evaluation.
+    pub fn local(&self, id: InstanceId, node: u32) -> Result<Transform, AnimateError> {
+        let (batch, slot) = self.place(id)?;
+        let nodes = batch.model().skeleton().len();
+        batch.local(slot, node).ok_or(AnimateError::UnknownNode { node, nodes })
+    }
+
     /// Model-space matrix of every node, as of the last evaluation.
     pub fn world(&self, id: InstanceId) -> Result<&[Affine3A], AnimateError> {
         let (batch, slot) = self.place(id)?;
@@ -302,12 +371,12 @@ impl Animator {
         self.batches.get(id).ok_or(AnimateError::StaleModel(id))
     }
 
-    fn place(&self, id: InstanceId) -> Result<(&Batch, u32), AnimateError> {
+    pub(super) fn place(&self, id: InstanceId) -> Result<(&Batch, u32), AnimateError> {
         let place = self.instances.get(id).ok_or(AnimateError::StaleInstance(id))?;
         Ok((self.batch(place.model)?, place.slot))
     }
 
-    fn place_mut(&mut self, id: InstanceId) -> Result<(&mut Batch, u32), AnimateError> {
+    pub(super) fn place_mut(&mut self, id: InstanceId) -> Result<(&mut Batch, u32), AnimateError> {
         let place = self.instances.get(id).ok_or(AnimateError::StaleInstance(id))?;
         let batch = self.batches.get_mut(place.model).ok_or(AnimateError::StaleModel(place.model))?;
         Ok((batch, place.slot))

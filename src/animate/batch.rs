@@ -1,17 +1,19 @@
 use glam::{Affine3A, Quat, Vec3};
 
 use super::{
-    Instance, JointMatrix, PaletteLayout, Player,
+    Instance, JointMatrix, PaletteLayout,
+    blend::Blend,
+    controls::Controls,
     handle::Handle,
     hierarchy::set_world,
     palette::set_palette,
     pose::{PoseMut, set_rest},
     sample::set_channels,
 };
-use crate::model::Model;
+use crate::model::{Model, Transform};
 
-/// The stages of a frame, in the order they run for every instance. `Overrides`, `Blend`, `Modifiers`,
-/// `WorldPoses` and `Visibility` have their place in the order and nothing to do yet.
+/// The stages of a frame, in the order they run for every instance. `Modifiers` has its place in the order and
+/// nothing to do yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Stage {
@@ -19,9 +21,9 @@ pub enum Stage {
     Rest,
     /// Components set by the caller.
     Overrides,
-    /// Components driven by a clip.
+    /// Components driven by clips: of a single layer straight into the pose, of several into weighted sums.
     Channels,
-    /// Several clips into one pose.
+    /// The sums into one pose, then additive layers on top.
     Blend,
     /// Constraints on the blended pose.
     Modifiers,
@@ -57,7 +59,8 @@ pub(crate) struct Batch {
     model: Model,
     layout: PaletteLayout,
     owners: Vec<Handle<Instance>>,
-    players: Vec<Option<Player>>,
+    controls: Vec<Controls>,
+    blend: Blend,
     transforms: Vec<Affine3A>,
     visible: Vec<bool>,
     /// `slots * nodes` each.
@@ -87,7 +90,8 @@ impl Batch {
             model: model.clone(),
             layout: PaletteLayout::new(model),
             owners: Vec::new(),
-            players: Vec::new(),
+            controls: Vec::new(),
+            blend: Blend::new(model),
             transforms: Vec::new(),
             visible: Vec::new(),
             translations: Vec::new(),
@@ -110,7 +114,7 @@ impl Batch {
         let slot = self.owners.len();
         let nodes = self.model.skeleton().len();
         self.owners.push(owner);
-        self.players.push(None);
+        self.controls.push(Controls::default());
         self.transforms.push(Affine3A::IDENTITY);
         self.visible.push(true);
         self.translations.resize((slot + 1) * nodes, Vec3::ZERO);
@@ -132,7 +136,7 @@ impl Batch {
     pub(crate) fn swap_remove(&mut self, slot: u32) -> Option<Handle<Instance>> {
         let (slot, nodes) = (slot as usize, self.model.skeleton().len());
         self.owners.swap_remove(slot);
-        self.players.swap_remove(slot);
+        self.controls.swap_remove(slot);
         self.transforms.swap_remove(slot);
         self.visible.swap_remove(slot);
         swap_remove_rows(&mut self.translations, slot, nodes);
@@ -167,12 +171,12 @@ impl Batch {
         &self.owners
     }
 
-    pub(crate) fn player_mut(&mut self, slot: u32) -> &mut Option<Player> {
-        &mut self.players[slot as usize]
+    pub(super) fn controls(&self, slot: u32) -> &Controls {
+        &self.controls[slot as usize]
     }
 
-    pub(crate) fn player(&self, slot: u32) -> Option<&Player> {
-        self.players[slot as usize].as_ref()
+    pub(super) fn controls_mut(&mut self, slot: u32) -> (&Model, &mut Controls) {
+        (&self.model, &mut self.controls[slot as usize])
     }
 
     pub(crate) fn transform_mut(&mut self, slot: u32) -> &mut Affine3A {
@@ -193,6 +197,17 @@ impl Batch {
 
     pub(crate) fn world(&self, slot: u32) -> &[Affine3A] {
         rows(&self.world, slot as usize, self.model.skeleton().len())
+    }
+
+    pub(crate) fn local(&self, slot: u32, node: u32) -> Option<Transform> {
+        let nodes = self.model.skeleton().len();
+        let at = (node as usize) < nodes;
+        let at = at.then_some(slot as usize * nodes + node as usize)?;
+        Some(Transform {
+            translation: self.translations[at],
+            rotation: self.rotations[at],
+            scale: self.scales[at],
+        })
     }
 
     pub(crate) fn weights(&self, slot: u32) -> &[f32] {
@@ -229,7 +244,9 @@ impl Batch {
     }
 
     pub(crate) fn advance(&mut self, seconds: f64) {
-        self.players.iter_mut().flatten().for_each(|player| player.advance(seconds));
+        for controls in &mut self.controls {
+            controls.layers.retain_mut(|layer| layer.advance(seconds));
+        }
     }
 
     /// Runs all stages for every instance. Allocates nothing.
@@ -239,10 +256,15 @@ impl Batch {
             std::mem::swap(&mut self.palette, &mut self.previous_palette);
         }
         for slot in 0..self.len() {
-            for stage in Stage::ORDER {
-                self.run(stage, slot);
-            }
+            self.evaluate_slot(slot as u32);
             self.turn(slot);
+        }
+    }
+
+    /// Runs all stages for one instance.
+    pub(crate) fn evaluate_slot(&mut self, slot: u32) {
+        for stage in Stage::ORDER {
+            self.run(stage, slot as usize);
         }
     }
 
@@ -268,22 +290,38 @@ impl Batch {
             weights: rows_mut(&mut self.weights, slot, self.model.weight_count()),
         };
         let world = rows_mut(&mut self.world, slot, nodes);
+        let controls = &self.controls[slot];
         match stage {
             Stage::Rest => set_rest(&self.model, pose),
-            Stage::Channels => {
-                let player = self.players[slot].as_ref();
-                // A player copied from another model's instance may name a clip that is not here.
-                let clip = player.and_then(|player| self.model.clips().get(player.clip() as usize));
-                if let (Some(player), Some(clip)) = (player, clip) {
-                    set_channels(&self.model, clip, player.time() as f32, pose);
+            Stage::Overrides => controls.set_overrides(pose),
+            Stage::Channels => match controls.single() {
+                // A layer copied from another model's instance may name a clip that is not here.
+                Some(layer) => {
+                    if let Some(clip) = self.model.clips().get(layer.player.clip() as usize) {
+                        set_channels(&self.model, clip, layer.player.time() as f32, pose);
+                    }
+                }
+                None if controls.layers.is_empty() => {}
+                None => self.blend.gather(&self.model, &controls.layers),
+            },
+            Stage::Blend => {
+                if controls.single().is_none() && !controls.layers.is_empty() {
+                    self.blend.resolve(controls.threshold, pose);
+                    self.blend.add(&self.model, &controls.layers, pose);
                 }
             }
-            Stage::Hierarchy => set_world(self.model.skeleton(), pose, world),
+            Stage::Modifiers => {}
+            Stage::WorldPoses => controls.set_world_poses(self.model.skeleton(), pose, world),
+            Stage::Visibility => controls.set_visibility(pose),
+            Stage::Hierarchy => match &controls.world {
+                Some(own) => world.copy_from_slice(own),
+                None => set_world(self.model.skeleton(), controls.conversion, pose, world),
+            },
             Stage::Palette => {
                 let palette = rows_mut(&mut self.palette, slot, self.layout.len());
                 set_palette(&self.model, &self.layout, world, palette);
+                controls.set_palettes(&self.layout, palette);
             }
-            Stage::Overrides | Stage::Blend | Stage::Modifiers | Stage::WorldPoses | Stage::Visibility => {}
         }
     }
 }

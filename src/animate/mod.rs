@@ -3,9 +3,14 @@
 
 mod animator;
 mod batch;
+mod blend;
+mod control;
+mod controls;
 mod handle;
 mod hierarchy;
 mod joint_matrix;
+mod layer;
+mod mask;
 pub mod math;
 mod palette;
 mod player;
@@ -14,9 +19,12 @@ mod sample;
 
 pub use animator::{AnimateError, Animator, ClipRef, Instance, InstanceId, ModelId, ModelKind};
 pub use batch::Stage;
+pub use controls::{BindMode, WorldPose};
 pub use handle::Handle;
 pub use hierarchy::set_world;
+pub use layer::{Layer, LayerId, LayerKind, Reference};
+pub use mask::Mask;
 pub use palette::{JointMatrix, MAX_MORPH_WEIGHT, PaletteLayout, set_palette};
-pub use player::{LoopMode, Player};
+pub use player::{LoopMode, Player, Travel};
 pub use pose::{Pose, PoseMut, set_rest};
 pub use sample::{sample, set_channels};

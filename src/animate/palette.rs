@@ -33,7 +33,7 @@ impl From<Affine3A> for JointMatrix {
     }
 }
 
-/// Which rows of an instance's palette belong to what: a range per skin that is shown, one per rigid part.
+/// Which rows of an instance's palette belong to what: a range per skin, one row per rigid part that is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PaletteLayout {
     sources: Vec<(Source, Range<usize>)>,
@@ -68,7 +68,22 @@ impl PaletteLayout {
             });
             layout.parts.push(start as u32);
         }
+        // Skins without a mesh: for the caller's own shaders.
+        for (skin, data) in (0u32..).zip(model.skins()) {
+            if layout.skin(skin).is_none() {
+                let start = layout.len;
+                layout.len += data.joints().len();
+                layout.sources.push((Source::Skin(skin), start..layout.len));
+            }
+        }
         layout
+    }
+
+    /// The rows of a skin, a joint each.
+    #[must_use]
+    pub fn skin(&self, skin: u32) -> Option<Range<usize>> {
+        let mut sources = self.sources.iter();
+        sources.find(|(source, _)| *source == Source::Skin(skin)).map(|(_, rows)| rows.clone())
     }
 
     /// Rows of one instance.

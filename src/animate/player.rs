@@ -18,6 +18,9 @@ pub struct Player {
     duration: f64,
     /// 0..duration, or 0..2·duration for ping-pong.
     phase: f64,
+    /// Whole lengths of what `phase` runs over, backwards ones negative.
+    rounds: i64,
+    travel: Travel,
     finished: bool,
     mode: LoopMode,
     /// Seconds of clip per second; negative plays backwards.
@@ -34,6 +37,8 @@ impl Player {
             clip,
             duration,
             phase: 0.0,
+            rounds: 0,
+            travel: Travel { from: 0.0, to: 0.0, with_start: true },
             finished: false,
             mode: LoopMode::default(),
             speed: 1.0,
@@ -53,6 +58,35 @@ impl Player {
         if self.phase > self.duration { 2.0 * self.duration - self.phase } else { self.phase }
     }
 
+    /// Seconds that one round of the clip takes before it repeats itself; 0 if it does not.
+    fn round(&self) -> f64 {
+        match self.mode {
+            LoopMode::Once => 0.0,
+            LoopMode::Repeat => self.duration,
+            LoopMode::PingPong => 2.0 * self.duration,
+        }
+    }
+
+    /// Seconds of clip since the start of its first round: rises over the ends of a looping clip, where
+    /// [`time`](Self::time) starts again.
+    #[must_use]
+    pub fn position(&self) -> f64 {
+        self.rounds as f64 * self.round() + self.phase
+    }
+
+    /// Length of the clip in seconds.
+    #[must_use]
+    pub fn duration(&self) -> f64 {
+        self.duration
+    }
+
+    /// Where the last [`advance`](Self::advance) led, for events and root motion. After a seek or a change of
+    /// mode it is where that led to, and nothing was passed.
+    #[must_use]
+    pub fn travel(&self) -> Travel {
+        self.travel
+    }
+
     /// What happens at the end.
     #[must_use]
     pub fn mode(&self) -> LoopMode {
@@ -62,8 +96,10 @@ impl Player {
     /// Changes what happens at the end; the time stays.
     pub fn set_mode(&mut self, mode: LoopMode) {
         self.phase = self.time();
+        self.rounds = 0;
         self.mode = mode;
         self.finished = false;
+        self.stay();
     }
 
     /// Whether a clip played once has reached its end.
@@ -75,25 +111,56 @@ impl Player {
     /// Jumps to a time, clamped to the clip. NaN counts as 0.
     pub fn seek(&mut self, seconds: f64) {
         self.phase = if seconds.is_nan() { 0.0 } else { seconds.clamp(0.0, self.duration) };
+        self.rounds = 0;
         self.finished = false;
+        self.stay();
+    }
+
+    /// Nothing was passed to get here, and what lies here is still to come.
+    fn stay(&mut self) {
+        let here = self.position();
+        self.travel = Travel { from: here, to: here, with_start: true };
     }
 
     /// Moves on by `seconds` of real time. Steps of any size and sign; infinite and NaN ones are ignored.
     pub fn advance(&mut self, seconds: f64) {
         let step = seconds * self.speed;
+        let from = self.position();
         if self.paused || !step.is_finite() || step == 0.0 {
+            // What the start of a travel holds stays to come while nothing moved.
+            let with_start = self.travel.with_start && self.travel.from == self.travel.to;
+            self.travel = Travel { from, to: from, with_start };
             return;
         }
+        let with_start = self.travel.with_start && self.travel.from == self.travel.to;
         let next = self.phase + step;
         match self.mode {
             LoopMode::Once => {
                 self.phase = next.clamp(0.0, self.duration);
                 self.finished = if step > 0.0 { next >= self.duration } else { next <= 0.0 };
             }
-            LoopMode::Repeat => self.phase = wrap(next, self.duration),
-            LoopMode::PingPong => self.phase = wrap(next, 2.0 * self.duration),
+            LoopMode::Repeat | LoopMode::PingPong => {
+                self.phase = wrap(next, self.round());
+                // Exact, since the phase is what is left of `next`.
+                let rounds =
+                    if self.round() > 0.0 { ((next - self.phase) / self.round()).round() } else { 0.0 };
+                self.rounds = self.rounds.saturating_add(rounds as i64);
+            }
         }
+        self.travel = Travel { from, to: self.position(), with_start };
     }
+}
+
+/// A stretch of a player's [positions](Player::position).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Travel {
+    /// Where it began.
+    pub from: f64,
+    /// Where it ended; before `from` when played backwards.
+    pub to: f64,
+    /// Whether what lies at `from` itself belongs to it: only once after a start or a seek, so that stretches
+    /// that follow each other share nothing.
+    pub with_start: bool,
 }
 
 /// 0..length; `rem_euclid` may round up to the length itself.

@@ -19,18 +19,49 @@ pub fn sample(model: &Model, clip: &Clip, time: f32) -> Pose {
 /// Stage `channels`: every track of `clip` replaces its node's component in `pose`; what no track
 /// drives stays as it is. `clip` must be one of `model`'s. Rotations come out with unit length.
 pub fn set_channels(model: &Model, clip: &Clip, time: f32, pose: &mut PoseMut<'_>) {
+    drive(model, clip, time, pose);
+}
+
+/// Takes the value of each component that a clip drives.
+pub(crate) trait Sink {
+    fn translation(&mut self, node: usize, value: Vec3);
+    fn rotation(&mut self, node: usize, value: Quat);
+    fn scale(&mut self, node: usize, value: Vec3);
+    /// `index` among the weights of all parts, `node` the one that carries the mesh.
+    fn weight(&mut self, node: usize, index: usize, value: f32);
+}
+
+impl Sink for PoseMut<'_> {
+    fn translation(&mut self, node: usize, value: Vec3) {
+        self.translations[node] = value;
+    }
+
+    fn rotation(&mut self, node: usize, value: Quat) {
+        self.rotations[node] = value;
+    }
+
+    fn scale(&mut self, node: usize, value: Vec3) {
+        self.scales[node] = value;
+    }
+
+    fn weight(&mut self, _node: usize, index: usize, value: f32) {
+        self.weights[index] = value;
+    }
+}
+
+/// Samples every track of `clip`, in its order.
+pub(crate) fn drive(model: &Model, clip: &Clip, time: f32, sink: &mut impl Sink) {
     for track in clip.tracks() {
         let node = track.node as usize;
         match track.channel {
-            Channel::Translation => pose.translations[node] = Vec3::from_array(value(track, time)),
-            Channel::Scale => pose.scales[node] = Vec3::from_array(value(track, time)),
-            Channel::Rotation => pose.rotations[node] = rotation(track, time),
+            Channel::Translation => sink.translation(node, Vec3::from_array(value(track, time))),
+            Channel::Scale => sink.scale(node, Vec3::from_array(value(track, time))),
+            Channel::Rotation => sink.rotation(node, rotation(track, time)),
             Channel::Weights => {
                 if let Some(part) = model.part_of_node(track.node) {
-                    let out = &mut pose.weights[model.weight_range(part)];
                     let at = Span::find(&track.times, time);
-                    for (i, weight) in out.iter_mut().enumerate() {
-                        *weight = component(track, at, i);
+                    for (i, index) in model.weight_range(part).enumerate() {
+                        sink.weight(node, index, component(track, at, i));
                     }
                 }
             }

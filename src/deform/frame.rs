@@ -84,7 +84,7 @@ impl FrameBlock {
             let source = cast.source_of(job.instance)?;
             let weights = cast.animator.weights(job.instance)?;
             for (part, output) in source.parts.iter().zip(&outputs[job.outputs..]) {
-                if output.is_dead() {
+                if output.is_dead() || !cast.animator.is_part_shown(job.instance, part.part)? {
                     continue;
                 }
                 let weights = &weights[source.model.weight_range(part.part)];
@@ -138,7 +138,7 @@ impl FrameBlock {
             }
             let source = cast.source_of(job.instance)?;
             for (part, output) in source.parts.iter().zip(&outputs[job.outputs..]) {
-                if !output.is_dead() {
+                if !output.is_dead() && cast.animator.is_part_shown(job.instance, part.part)? {
                     self.counts.iter_mut().zip(part.items).for_each(|(sum, items)| *sum += items);
                 }
             }

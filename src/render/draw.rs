@@ -27,6 +27,8 @@ pub(crate) struct DrawnPart {
     pub(crate) model: ModelId,
     /// Place of the part among those that the model shows.
     pub(crate) shown: usize,
+    /// Index into the model's parts.
+    pub(crate) part: u32,
     /// Place of the instance in the instance buffer.
     pub(crate) slot: u32,
     /// Middle of the undeformed mesh.
@@ -139,12 +141,12 @@ impl DrawList {
 
 /// Where the first joint of a part (or its node) takes the undeformed mesh; `None` while hidden or gone.
 fn place(animator: &Animator, part: &DrawnPart) -> Option<Affine3A> {
-    if !animator.visible(part.instance).ok()? {
+    if !animator.is_part_shown(part.instance, part.part).ok()? {
         return None;
     }
     let first = *animator.palette_layout(part.model).ok()?.parts().get(part.shown)?;
     let row = animator.palette(part.instance).ok()?.get(first as usize)?;
-    Some(animator.transform(part.instance).ok()? * affine(row))
+    Some(animator.draw_transform(part.instance).ok()? * affine(row))
 }
 
 fn affine(m: &JointMatrix) -> Affine3A {
@@ -170,7 +172,7 @@ pub(crate) fn view_of(frame: RenderFrame<'_>) -> View {
 
 /// An instance as the shader reads it; the identity when it is gone.
 pub(crate) fn instance_of(animator: &Animator, instance: InstanceId) -> Instance {
-    let transform = animator.transform(instance).unwrap_or(Affine3A::IDENTITY);
+    let transform = animator.draw_transform(instance).unwrap_or(Affine3A::IDENTITY);
     let m: Mat3A = transform.matrix3;
     let orientation = if m.determinant() < 0.0 { -1.0 } else { 1.0 };
     // Columns of the cofactor matrix are cross products of the columns of the matrix.

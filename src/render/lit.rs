@@ -173,6 +173,7 @@ impl ModelResources {
             instance: part.instance,
             model: id,
             shown: place,
+            part: part.part,
             slot,
             center: geometry.center,
             attributes: self.geometry.attributes.clone(),

@@ -168,12 +168,11 @@ impl Animate {
             *part = PartState { has_previous: part.written, written: false };
         }
         for job in &self.jobs {
-            let visible = cast.animator.visible(job.instance)?;
             let is_first = cast.animator.is_first(job.instance)?;
-            let parts = cast.source_of(job.instance)?.parts.len();
-            for part in &mut self.parts[job.outputs..job.outputs + parts] {
-                part.written = visible;
-                part.has_previous &= !is_first;
+            let parts = &cast.source_of(job.instance)?.parts;
+            for (state, part) in self.parts[job.outputs..].iter_mut().zip(parts) {
+                state.written = cast.animator.is_part_shown(job.instance, part.part)?;
+                state.has_previous &= !is_first;
             }
         }
         Ok(())
