@@ -10,8 +10,7 @@
 mod hand;
 #[path = "graph/memory.rs"]
 mod memory;
-#[expect(unreachable_pub, reason = "shared with a crate of its own")]
-#[path = "peers/src/passes.rs"]
+#[path = "graph/passes.rs"]
 mod passes;
 
 use std::{

@@ -58,7 +58,7 @@ fn fragment(in: Varying, @builtin(front_facing) is_front: bool) -> @location(0) 
 
 /// One primitive of the model, drawn once for each instance.
 struct Draw {
-    /// Counted among the parts that the model shows, as [`Deformer::vertices`] counts them.
+    /// Index into the model's parts.
     part: u32,
     primitive: usize,
     indices: Range<u32>,

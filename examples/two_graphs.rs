@@ -129,10 +129,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // Frames. A window would bind a view of its surface, and not wait.
     let picture = picture(&device);
+    let view = picture.create_view(&Default::default());
     let mut runtime = Runtime::new(&device, &queue, Default::default());
     for number in 0..FRAMES {
         let mut encoder = device.create_command_encoder(&Default::default());
-        runtime.bind_target(target, &picture.create_view(&Default::default()));
+        runtime.bind_target(target, &view);
         runtime.run(&mut glow, &glow_plan, &mut encoder, &mut Frame { time: number as f32 * 0.02 })?;
         runtime.run(&mut life, &life_plan, &mut encoder, &mut ())?;
         queue.submit([encoder.finish()]);

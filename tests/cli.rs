@@ -77,7 +77,7 @@ fn triangle(folder: &std::path::Path) -> String {
 #[test]
 fn help_works_for_the_program_and_every_command() {
     assert_eq!(sinew(&["--help"]).code, 0);
-    for command in ["inspect", "render", "bake", "doctor"] {
+    for command in ["inspect", "render", "bake", "graph", "doctor"] {
         let said = sinew(&[command, "--help"]);
         assert_eq!(said.code, 0, "{command}");
         assert!(said.stdout.contains("Usage: sinew"), "{}", said.stdout);
@@ -145,6 +145,27 @@ fn pictures_are_written_in_every_format() {
     assert!(still.pixels().any(|pixel| pixel != still.get_pixel(0, 0)), "something is drawn");
     assert_eq!(fs::read_dir(folder.join("frames")).unwrap().count(), 4);
     assert!(folder.join("frames/0003.png").exists());
+}
+
+#[test]
+fn a_frame_graph_is_written_in_the_format_that_its_name_says() {
+    let folder = folder("graph");
+    let file = triangle(&folder);
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    for (name, start) in
+        [("a.txt", "plan "), ("a.dot", "digraph "), ("a.json", "{"), ("a.html", "<!doctype html>")]
+    {
+        let said = sinew(&["-q", "graph", &file, "-o", &path(name), "--size", "32x32"]);
+        assert_eq!((said.code, said.error.as_str()), (0, ""), "{name}");
+        let text = fs::read_to_string(path(name)).unwrap();
+        assert!(text.starts_with(start) && text.contains("deform"), "{name}: {text}");
+    }
+    let said = sinew(&["-q", "graph", &file, "--format", "json", "--size", "32x32"]);
+    let report: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(report["passes"].as_array().unwrap().len(), 4);
+    let said = sinew(&["graph", &file, "-o", &path("a.svg")]);
+    assert_eq!(said.code, 2);
+    assert_eq!(said.help, "help: end it in .txt, .dot, .json or .html, or give --format");
 }
 
 #[test]

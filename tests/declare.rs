@@ -200,8 +200,8 @@ fn a_frame_after_the_sources_were_replaced_is_an_error_that_says_so() {
     let error = runtime.run(&mut scene.graph, &plan, &mut encoder, &mut scene.frame).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "host pass `animate` failed: models or instances changed since the graph was declared; declare and \
-         compile it again"
+        "host pass `animate` failed: source buffers were replaced since the graph was declared (a model was added \
+         or removed, or the device changed); declare and compile it again"
     );
 }
 
@@ -250,10 +250,7 @@ fn scene_with(options: &DeclareOptions<'_>) -> Scene {
 }
 
 fn of_kind(kind: OutputKind) -> Scene {
-    let mut options = DeclareOptions::default();
-    let all = |_, _| kind;
-    options.kind = &all;
-    scene_with(&options)
+    scene_with(&DeclareOptions { kind: &|_, _| kind, ..Default::default() })
 }
 
 impl Scene {
@@ -351,8 +348,7 @@ fn kinds_can_be_mixed_and_all_come_out_the_same() {
     }
     let kinds = [OutputKind::History, OutputKind::Transient, OutputKind::Persistent];
     let kind = |id, _| kinds[ids.iter().position(|other| *other == id).unwrap()];
-    let mut options = DeclareOptions::default();
-    options.kind = &kind;
+    let options = DeclareOptions { kind: &kind, ..Default::default() };
     let mut graph = Graph::new();
     let instances = ids.iter().copied();
     let skinned =
@@ -367,8 +363,7 @@ fn kinds_can_be_mixed_and_all_come_out_the_same() {
 
 #[test]
 fn the_palettes_of_the_frame_before_are_uploaded_on_demand() {
-    let mut options = DeclareOptions::default();
-    options.previous_palettes = true;
+    let options = DeclareOptions { previous_palettes: true, ..Default::default() };
     let mut scene = scene_with(&options);
     let part = scene.skinned.all()[0].a;
     let [current, previous] = [scene.skinned.palettes(), scene.skinned.previous_palettes().unwrap()];

@@ -18,8 +18,8 @@ use sinew::{
     CpuDeformer, Deformer, InstanceId, Model, Precision,
     deform::{BakedPrimitive, DeformError},
     model::{
-        Channel, Clip, Influence, Influences, Interpolation, Mesh, ModelDesc, Node, Part, PrimitiveDesc,
-        Skeleton, Skin, Topology, Track,
+        Channel, Clip, Influence, Influences, Interpolation, MAX_WEIGHT_SUM, Mesh, ModelDesc, Node, Part,
+        PrimitiveDesc, Skeleton, Skin, Topology, Track,
     },
 };
 
@@ -220,8 +220,11 @@ fn the_largest_numbers_that_a_model_may_hold_come_out_finite_on_both_sides() {
     let mut gpu = Gpu::new();
     for seed in 0..40u64 {
         let influences = [0, 1, 3, 8, 12][seed as usize % 5];
-        let model = extreme(seed, Shape { vertices: 300, joints: 8, influences, targets: seed as u32 % 3 });
-        let precision = if seed % 2 == 0 { Precision::Packed } else { Precision::Exact };
+        // Packed weights hold no more than 1.
+        let (precision, sum) =
+            if seed % 2 == 0 { (Precision::Packed, 1.0) } else { (Precision::Exact, MAX_WEIGHT_SUM) };
+        let shape = Shape { vertices: 300, joints: 8, influences, targets: seed as u32 % 3 };
+        let model = extreme(seed, shape, sum);
         let id = gpu.spawn(&model, precision);
         let time = [0.0, 0.5, 1.0][seed as usize % 3];
         seek(gpu.deformer.animator_mut(), id, time);

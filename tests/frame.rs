@@ -65,8 +65,7 @@ fn stage(
     let target = graph.target("picture", TextureDesc::new(SIDE, SIDE, FORMAT));
     let kinds = [OutputKind::Transient, OutputKind::Persistent, OutputKind::History];
     let kind = |_, part: u32| kinds[part as usize % 3];
-    let mut declare_options = DeclareOptions::default();
-    declare_options.kind = &kind;
+    let declare_options = DeclareOptions { kind: &kind, ..Default::default() };
     let skinned = declare_with(&mut graph, &frame.deformer, [instance], &declare_options, |f: &mut Frame| {
         &mut f.deformer
     });
@@ -169,7 +168,7 @@ fn the_frame_after_a_lost_device_is_the_one_that_would_have_come() {
 }
 
 #[test]
-fn no_pass_of_the_frame_reads_what_another_frame_left() {
+fn no_pass_of_the_frame_reads_what_another_frame_left_in_a_transient_buffer() {
     let (device, queue) = common::gpu::device();
     let (mut frame, renderer, instance) = cast(&device, &queue);
     let mut plain = stage(&device, &queue, &frame, &renderer, instance, RuntimeOptions::default());

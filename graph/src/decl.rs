@@ -19,7 +19,7 @@ use crate::{
 pub struct TextureDesc {
     /// Texels; one layer.
     pub size: wgpu::Extent3d,
-    /// Any format that can be drawn into.
+    /// Any format that its uses allow.
     pub format: wgpu::TextureFormat,
     /// Samples per texel, 1 for an ordinary texture.
     pub samples: u32,
@@ -211,6 +211,14 @@ pub(crate) struct Declarations {
     imports: u64,
 }
 
+/// Spreads every bit over all others (the finaliser of SplitMix64), so that terms that differ little cannot
+/// cancel each other out when they are combined by exclusive or.
+fn mixed(term: u64) -> u64 {
+    let term = (term ^ (term >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let term = (term ^ (term >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    term ^ (term >> 31)
+}
+
 impl Declarations {
     pub(crate) fn new() -> Self {
         Self {
@@ -241,14 +249,14 @@ impl Declarations {
         let decl = &mut self.passes[pass as usize];
         if decl.enabled != enabled {
             decl.enabled = enabled;
-            self.disabled ^= Fingerprint::of(&("disabled", pass));
+            self.disabled ^= mixed(Fingerprint::of(&("disabled", pass)));
         }
     }
 
     /// Notes what of an imported buffer a plan depends on; a second call for the same takes it back.
     pub(crate) fn note_import(&mut self, storage: u32, buffer: &wgpu::Buffer) {
         self.has_imports = true;
-        self.imports ^= Fingerprint::of(&("import", storage, buffer.size(), buffer.usage()));
+        self.imports ^= mixed(Fingerprint::of(&("import", storage, buffer.size(), buffer.usage())));
     }
 
     /// The declaration's shape, with the switches of its passes.

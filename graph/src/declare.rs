@@ -161,7 +161,7 @@ impl Declare<'_> {
 
     /// Declares a bind group of accesses that this pass declared, and of objects the graph does not track.
     ///
-    /// It is built once per plan; one that holds a target is built again when the target's view changes.
+    /// See [`Group`] for when it is built.
     pub fn bind_group(
         &mut self,
         layout: &wgpu::BindGroupLayout,

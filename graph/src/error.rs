@@ -140,7 +140,7 @@ pub enum GraphError {
     },
     /// An imported buffer was created without a usage that a pass needs.
     #[error(
-        "pass `{pass}` uses imported `{resource}` as `{usage}`, which needs {needs:?}, but it was created with {has:?}"
+        "pass `{pass}` uses imported `{resource}` as `{usage}`, which needs {needs:?}, but it was created with {has:?}; create it with both"
     )]
     MissingUsage {
         /// The pass.
@@ -170,7 +170,7 @@ pub enum GraphError {
     },
     /// A pass reads what a disabled pass would have written.
     #[error(
-        "pass `{pass}` reads `{resource}`, whose writer `{writer}` is disabled; disable `{pass}` as well"
+        "pass `{pass}` reads `{resource}`, whose writer `{writer}` is disabled; disable `{pass}` as well, or enable `{writer}`"
     )]
     WriterDisabled {
         /// The reading pass.

@@ -1,7 +1,4 @@
-use std::{
-    borrow::Cow,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{borrow::Cow, cell::RefCell, sync::Arc};
 
 use crate::{
     access::PassKind,
@@ -31,7 +28,7 @@ pub struct Graph<F> {
     /// Whether sizes are rounded up to classes.
     pub(crate) size_classes: bool,
     /// Newest last.
-    plans: Mutex<Vec<Arc<Body>>>,
+    plans: RefCell<Vec<Arc<Body>>>,
     /// Alive as long as the graph: what the runtime keeps for it goes when this does.
     pub(crate) alive: Arc<()>,
 }
@@ -42,7 +39,7 @@ impl<F> Default for Graph<F> {
             decl: Declarations::new(),
             records: Vec::new(),
             size_classes: false,
-            plans: Mutex::default(),
+            plans: RefCell::default(),
             alive: Arc::default(),
         }
     }
@@ -69,8 +66,8 @@ impl<F> Graph<F> {
         self.records.clear();
     }
 
-    /// Switches a pass off or on. The plan for each set of enabled passes is kept, so toggling is cheap;
-    /// compile again after it.
+    /// Switches a pass off or on. Compile again after it: the newest plans are kept, so toggling is
+    /// cheap.
     pub fn set_enabled(&mut self, pass: Pass, enabled: bool) {
         if pass.graph == self.decl.id && (pass.index as usize) < self.decl.passes.len() {
             self.decl.enable(pass.index, enabled);
@@ -138,11 +135,14 @@ impl<F> Graph<F> {
     /// Orders, culls and places everything. Needs no device; reports every error it finds.
     ///
     /// The newest plans are kept, each for one shape of the declarations: which passes are enabled, and
-    /// everything that was declared. Asking again for one of them costs a comparison.
+    /// everything that was declared. Asking again for one of them costs comparing numbers.
     pub fn compile(&self, limits: &Limits) -> Result<Plan, GraphErrors> {
         let key = compile::fingerprint(&self.decl, limits);
-        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(at) = plans.iter().position(|body| body.fingerprint == key) {
+        let mut plans = self.plans.borrow_mut();
+        // Mistakes are not part of the shape.
+        if self.decl.errors.is_empty()
+            && let Some(at) = plans.iter().position(|body| body.fingerprint == key)
+        {
             let body = plans.remove(at);
             plans.push(Arc::clone(&body));
             return Ok(Plan { graph: self.decl.id, shape: self.decl.fingerprint(), body });
@@ -184,5 +184,66 @@ impl<F> Graph<F> {
 
     pub(crate) fn foreign(&mut self, place: &'static str, kind: &'static str) {
         self.decl.errors.push(GraphError::ForeignHandle { place: place.into(), kind });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[expect(clippy::expect_used, reason = "in a helper too, a failed expectation fails the test")]
+    fn compile(graph: &Graph<()>) -> Plan {
+        graph.compile(&Limits::default()).expect("a valid graph")
+    }
+
+    fn kept_passes(count: usize) -> (Graph<()>, Vec<Pass>) {
+        let mut graph = Graph::new();
+        let pass = |graph: &mut Graph<()>| {
+            graph.host("pass", |pass| {
+                pass.keep();
+                |_, ()| ()
+            })
+        };
+        let passes = (0..count).map(|_| pass(&mut graph)).collect();
+        (graph, passes)
+    }
+
+    #[test]
+    fn a_plan_is_remembered() {
+        let (graph, _) = kept_passes(1);
+        assert!(Arc::ptr_eq(&compile(&graph).body, &compile(&graph).body));
+    }
+
+    #[test]
+    fn a_plan_is_remembered_over_clear() {
+        let (mut graph, _) = kept_passes(0);
+        let declare = |graph: &mut Graph<()>| {
+            graph.clear();
+            graph.host("pass", |pass| {
+                pass.keep();
+                |_, ()| ()
+            });
+            compile(graph).body
+        };
+        let first = declare(&mut graph);
+        assert!(Arc::ptr_eq(&first, &declare(&mut graph)));
+    }
+
+    #[test]
+    fn the_plan_that_was_not_asked_for_longest_is_forgotten() {
+        let (mut graph, passes) = kept_passes(PLANS + 2);
+        let first = compile(&graph).body;
+        for &pass in &passes[..PLANS - 1] {
+            graph.set_enabled(pass, false);
+            compile(&graph);
+        }
+        passes.iter().for_each(|&pass| graph.set_enabled(pass, true));
+        assert!(Arc::ptr_eq(&first, &compile(&graph).body), "asked for again just in time");
+        for &pass in &passes[..=PLANS] {
+            graph.set_enabled(pass, false);
+            compile(&graph);
+        }
+        passes.iter().for_each(|&pass| graph.set_enabled(pass, true));
+        assert!(!Arc::ptr_eq(&first, &compile(&graph).body));
     }
 }

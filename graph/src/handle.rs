@@ -54,7 +54,7 @@ handle! {
     Pass
 }
 
-/// Two resources that change places every run.
+/// Two resources that change places after every run that filled the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct History<T> {
     /// Filled by a pass of this frame.
@@ -63,7 +63,8 @@ pub struct History<T> {
     pub previous: T,
 }
 
-/// A bind group that a pass declared; built once per plan.
+/// A bind group that a pass declared. Built with the plan, once more for the other side of a history, and again
+/// when an import or target that it holds is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Group {
     pub(crate) graph: GraphId,

@@ -24,7 +24,7 @@
 //! |---|---|---|
 //! | [`transient`](Graph::transient), [`pack`](Graph::pack), [`texture`](Graph::texture) | inside a run | shared: what is never alive together lies at the same place |
 //! | [`persistent`](Graph::persistent) | from run to run | its own |
-//! | [`history`](Graph::history) | this run and the one before | two of its own, which change places every run |
+//! | [`history`](Graph::history) | this run and the one before | two of its own, which change places after every run that filled the first |
 //! | [`import`](Graph::import), [`target`](Graph::target) | with the caller | the caller's |
 //!
 //! ```
@@ -70,7 +70,8 @@
 //! # What is remembered
 //!
 //! A graph keeps its newest plans by shape: everything that was declared, and which passes are enabled. So
-//! [`Graph::set_enabled`] and back, or [`Graph::clear`] and the same declarations again, cost a comparison. A
+//! [`Graph::set_enabled`] and back, or [`Graph::clear`] and the same declarations again, cost comparing
+//! numbers. A
 //! runtime keeps the objects of the newest plans, pools textures over all of them, and builds a bind group again
 //! only when something it holds was replaced ([`Runtime::bind_target`], [`Graph::replace_import`]). What was not
 //! run for [`RuntimeOptions::idle_runs`] runs, and what a graph no longer declares, goes back to the device.
@@ -89,14 +90,15 @@
 //! transients that are alive together share bytes.
 //!
 //! Left to wgpu, and reported by it: shaders, pipelines, bind group layouts against their entries, draw and
-//! dispatch arguments, formats that cannot be drawn into or sampled, and the size of the view that
-//! [`Runtime::bind_target`] is given. Left to the caller: that a record closure does what its pass declared. A
+//! dispatch arguments, formats that cannot be drawn into or sampled, and the format of the view that
+//! [`Runtime::bind_target`] is given, with its size where its texture has several mip levels. Left to the caller: that a record closure does what its pass declared. A
 //! buffer bound by [`Bind::range`] is not tracked, so no pass of the graph may write it.
 //!
 //! # What it refuses to do
 //!
 //! No submit and no poll: commands go into the caller's encoder, and staging memory comes back during the
-//! caller's own submits and polls. No callback on the caller's device, no thread, no waiting, no global state
+//! caller's own submits and polls. No callback on the caller's device unless
+//! [`LossFlag::install`] is called, no thread, no waiting, no global state
 //! but a counter that numbers graphs. One mip level and one layer per texture. No panic on wrong input: mistakes are values of [`GraphErrors`] or
 //! [`RunError`]. A steady frame allocates nothing beyond what wgpu itself does, and creates no GPU object.
 //!
@@ -113,7 +115,6 @@ mod access;
 mod compile;
 mod decl;
 mod declare;
-
 mod error;
 mod fingerprint;
 mod graph;

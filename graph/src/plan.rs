@@ -10,7 +10,8 @@ use crate::{
 
 /// What a frame will do: order, lifetimes, places and attachment operations, as plain data.
 ///
-/// It needs no device, can be cloned (which copies nothing), compared and printed. Two plans are equal when they do the same;
+/// It needs no device, can be cloned (which copies nothing), compared and printed. Two plans are equal when equal declarations and
+/// limits led to them;
 /// whose graph they came from is not compared.
 #[derive(Clone, Debug)]
 pub struct Plan {

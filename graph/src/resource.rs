@@ -18,7 +18,8 @@ impl<F> Graph<F> {
     }
 
     /// A buffer of `size` bytes that keeps its contents from run to run, as long as the graph and the runtime
-    /// live; zeros at first. Writing it keeps a pass alive, since a later frame may read it.
+    /// live; zeros at first. Writing it keeps a pass alive, since a later frame may read it. Declared anew with
+    /// another name, size or set of uses it starts anew.
     ///
     /// A pass that reads it without another writing it sees what the run before left. To read that and to
     /// change it in the same frame, [`modify`](crate::Declare::modify) it or declare a
@@ -28,7 +29,7 @@ impl<F> Graph<F> {
         self.buffer(label.into(), size, home)
     }
 
-    /// Two buffers of `size` bytes that change places every run: `current` is filled by a pass of this frame,
+    /// Two buffers of `size` bytes that change places after every run that filled `current`: that is filled by a pass of this frame,
     /// `previous` is what the newest run that filled it left there. Filling it keeps a pass alive.
     ///
     /// Until there is such a run `previous` holds zeros, and
@@ -81,7 +82,7 @@ impl<F> Graph<F> {
         self.declare_pack(label.into(), members, home)
     }
 
-    /// Two packs that change places every run, as [`history`](Self::history) does. All members have memory,
+    /// Two packs that change places as those of a [`history`](Self::history) do. All members have memory,
     /// read or not.
     pub fn history_pack<L: Into<Cow<'static, str>>>(
         &mut self,
@@ -162,7 +163,7 @@ impl<F> Graph<F> {
         self.declare_texture(label.into(), desc, Home::Kept(kept, Side::Persistent))
     }
 
-    /// Two textures that change places every run, as [`history`](Self::history) does.
+    /// Two textures that change places as those of a [`history`](Self::history) do.
     pub fn history_texture(
         &mut self,
         label: impl Into<Cow<'static, str>>,

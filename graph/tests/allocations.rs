@@ -70,7 +70,9 @@ fn by_graph(device: &wgpu::Device, queue: &wgpu::Queue) -> u64 {
     let pipeline = kernel(device, 1, 1);
     let result = buffer(device, SIZE, wgpu::BufferUsages::COPY_DST);
     let mut graph = Graph::<()>::new();
-    let [a, b, c] = ["a", "b", "c"].map(|label| graph.transient(label, SIZE));
+    let [a, c] = ["a", "c"].map(|label| graph.transient(label, SIZE));
+    // Kept from run to run, under a name that is not static.
+    let b = graph.persistent(String::from("b"), SIZE);
     let result = graph.import("result", &result);
     graph.host("animate", |pass| {
         let access = pass.upload(a);

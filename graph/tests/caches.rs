@@ -1,41 +1,15 @@
-//! What is remembered, shared, replaced and given back.
+//! What is remembered: plans and bind groups.
 #![expect(clippy::expect_used, reason = "in a helper too, a failed expectation fails the test")]
 
 mod support;
 
 use std::sync::{Arc, Mutex};
 
-use sinew_graph::{
-    Buffer, Graph, GraphError, Limits, LossFlag, Plan, RunError, Runtime, RuntimeOptions, Texture,
-    TextureDesc,
-};
-use support::{buffer, device, encoder, kernel, validation, view};
-
-const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
-const BLACK: Option<wgpu::Color> = Some(wgpu::Color::BLACK);
+use sinew_graph::{Buffer, Graph, GraphError, Limits, RunError};
+use support::{buffer, compile, device, encoder, kernel, run, runtime, upload, validation};
 
 /// The bind groups that a pass was given, by run.
 type Groups = Arc<Mutex<Vec<wgpu::BindGroup>>>;
-
-fn compile<F>(graph: &Graph<F>) -> Plan {
-    graph.compile(&Limits::default()).expect("a valid graph")
-}
-
-fn runtime(device: &wgpu::Device, queue: &wgpu::Queue) -> Runtime {
-    Runtime::new(device, queue, RuntimeOptions::default())
-}
-
-fn run(
-    device: &wgpu::Device,
-    queue: &wgpu::Queue,
-    runtime: &mut Runtime,
-    graph: &mut Graph<()>,
-    plan: &Plan,
-) {
-    let mut encoder = encoder(device);
-    runtime.run(graph, plan, &mut encoder, &mut ()).expect("a run");
-    queue.submit([encoder.finish()]);
-}
 
 /// A kernel that fills `to` from `from`; returns the groups that it was given.
 fn copy_by_kernel(
@@ -59,15 +33,6 @@ fn copy_by_kernel(
         }
     });
     groups
-}
-
-fn upload(graph: &mut Graph<()>, to: Buffer) {
-    graph.host("upload", |pass| {
-        let to = pass.upload(to);
-        move |host, ()| {
-            host.write(to);
-        }
-    });
 }
 
 /// Whether the groups of two runs are the same object.
@@ -165,6 +130,39 @@ fn a_size_class_wastes_at_most_an_eighth() {
     }
 }
 
+#[test]
+fn a_mistake_after_a_plan_was_remembered_is_still_reported() {
+    let mut graph = Graph::<()>::new();
+    let value = graph.transient("value", 64);
+    upload(&mut graph, value);
+    graph.export(value);
+    compile(&graph);
+    let foreign = Graph::<()>::new().transient("foreign", 4);
+    graph.export(foreign);
+    let errors = graph.compile(&Limits::default()).expect_err("refused");
+    assert_eq!(errors[0].code(), "G007");
+}
+
+#[test]
+fn every_set_of_enabled_passes_has_a_fingerprint_of_its_own() {
+    let mut graph = Graph::<()>::new();
+    let pass = |graph: &mut Graph<()>| {
+        graph.host("pass", |pass| {
+            pass.keep();
+            |_, ()| ()
+        })
+    };
+    let passes: Vec<_> = (0..64).map(|_| pass(&mut graph)).collect();
+    let all = compile(&graph).fingerprint();
+    // A set whose terms cancelled each other out when they were combined without being mixed.
+    for at in
+        [0, 2, 3, 5, 8, 9, 10, 11, 13, 14, 15, 17, 20, 24, 25, 29, 32, 35, 38, 40, 41, 45, 47, 48, 51, 52]
+    {
+        graph.set_enabled(passes[at], false);
+        assert_ne!(compile(&graph).fingerprint(), all);
+    }
+}
+
 // Imports
 
 #[test]
@@ -227,7 +225,7 @@ fn replacing_what_is_no_import_is_refused() {
     );
 }
 
-// Objects on the device
+// From frame to frame
 
 #[test]
 fn a_steady_state_uses_the_same_objects_every_frame() {
@@ -250,306 +248,4 @@ fn a_steady_state_uses_the_same_objects_every_frame() {
         assert!((2..6).all(|at| same(groups, at, at - 2)));
     }
     assert_eq!((runtime.staging_created(), runtime.prepared_plans()), (1, 1));
-}
-
-/// Draws into a transient texture of some size and from that into a target.
-fn draw_graph(graph: &mut Graph<()>, side: u32) -> Texture {
-    graph.clear();
-    let desc = TextureDesc::new(side, side, FORMAT);
-    let [color, target] = [graph.texture("colour", desc), graph.target("surface", desc)];
-    graph.raster("draw", |pass| {
-        pass.color(color, BLACK);
-        |_, _, ()| ()
-    });
-    graph.raster("show", |pass| {
-        pass.sampled(color);
-        pass.color(target, BLACK);
-        |_, _, ()| ()
-    });
-    target
-}
-
-#[test]
-fn a_resized_graph_gives_its_old_textures_back() {
-    let (device, queue) = device();
-    let mut runtime = runtime(&device, &queue);
-    let mut graph = Graph::new();
-    for side in [64, 65, 66, 67, 64] {
-        let target = draw_graph(&mut graph, side);
-        let plan = compile(&graph);
-        let view = view(&device, side, side, FORMAT);
-        let error = validation(&device, || {
-            for _ in 0..2 {
-                runtime.bind_target(target, &view);
-                run(&device, &queue, &mut runtime, &mut graph, &plan);
-            }
-        });
-        assert_eq!(error, None);
-        assert_eq!((runtime.pooled_textures(), runtime.prepared_plans()), (1, 1), "side {side}");
-    }
-}
-
-#[test]
-fn plans_share_textures_of_one_kind() {
-    let (device, queue) = device();
-    let mut runtime = runtime(&device, &queue);
-    let view = view(&device, 64, 64, FORMAT);
-    let mut graphs = [Graph::new(), Graph::new()];
-    for graph in &mut graphs {
-        let target = draw_graph(graph, 64);
-        let plan = compile(graph);
-        runtime.bind_target(target, &view);
-        run(&device, &queue, &mut runtime, graph, &plan);
-    }
-    assert_eq!((runtime.pooled_textures(), runtime.prepared_plans()), (1, 2));
-}
-
-#[test]
-fn what_is_not_run_for_long_is_given_back() {
-    let (device, queue) = device();
-    let options = RuntimeOptions { idle_runs: 3, ..RuntimeOptions::default() };
-    let mut runtime = Runtime::new(&device, &queue, options);
-    let mut graph = Graph::new();
-    let value = graph.transient("value", 4096);
-    let extra = graph.transient("extra", 8192);
-    upload(&mut graph, value);
-    let pass = graph.host("extra", |pass| {
-        let extra = pass.upload(extra);
-        pass.keep();
-        move |host, ()| {
-            host.write(extra);
-        }
-    });
-    graph.export(value);
-    let with = compile(&graph);
-    run(&device, &queue, &mut runtime, &mut graph, &with);
-    graph.set_enabled(pass, false);
-    let without = compile(&graph);
-    for _ in 0..3 {
-        run(&device, &queue, &mut runtime, &mut graph, &without);
-    }
-    assert_eq!(runtime.prepared_plans(), 2);
-    run(&device, &queue, &mut runtime, &mut graph, &without);
-    assert_eq!((runtime.prepared_plans(), runtime.device_bytes()), (1, 4096));
-    graph.set_enabled(pass, true);
-    run(&device, &queue, &mut runtime, &mut graph, &with);
-}
-
-#[test]
-fn ten_thousand_declarations_leave_memory_flat() {
-    let (device, queue) = device();
-    let mut runtime = runtime(&device, &queue);
-    let mut graph = Graph::new();
-    let mut bytes = Vec::new();
-    for round in 0..10_000u64 {
-        graph.clear();
-        let parts: Vec<_> = (0..1 + round % 7).map(|i| graph.transient(format!("part {i}"), 1024)).collect();
-        for part in parts {
-            upload(&mut graph, part);
-            graph.export(part);
-        }
-        let plan = compile(&graph);
-        run(&device, &queue, &mut runtime, &mut graph, &plan);
-        device.poll(wgpu::PollType::wait_indefinitely()).expect("polled");
-        bytes.push(runtime.device_bytes());
-    }
-    assert_eq!(bytes[..7], [1024, 2048, 3072, 4096, 5120, 6144, 7168]);
-    assert!((7..10_000).all(|round| bytes[round] == bytes[round - 7]));
-    assert_eq!(runtime.prepared_plans(), 1);
-}
-
-#[test]
-fn a_value_that_was_not_exported_has_no_bytes_to_copy() {
-    let (device, queue) = device();
-    let mut graph = Graph::new();
-    let [a, b] = ["a", "b"].map(|label| graph.transient(label, 64));
-    upload(&mut graph, a);
-    copy_by_kernel(&mut graph, &device, "copy", a, b);
-    graph.export(b);
-    let plan = compile(&graph);
-    let mut runtime = runtime(&device, &queue);
-    run(&device, &queue, &mut runtime, &mut graph, &plan);
-    assert!(runtime.exported(&plan, a).is_none() && runtime.exported(&plan, b).is_some());
-}
-
-#[test]
-fn a_target_of_another_size_than_declared_is_refused() {
-    let (device, queue) = device();
-    let mut graph = Graph::new();
-    let target = draw_graph(&mut graph, 64);
-    let plan = compile(&graph);
-    let mut runtime = runtime(&device, &queue);
-    runtime.bind_target(target, &view(&device, 64, 32, FORMAT));
-    let error = runtime.run(&mut graph, &plan, &mut encoder(&device), &mut ()).expect_err("another size");
-    assert_eq!(error.code(), "R009");
-    assert_eq!(
-        error.to_string(),
-        "target `surface` is bound to a texture of 64x32 with 1 sample, but was declared as 64x64 with 1 sample; \
-         declare the graph anew when a target changes"
-    );
-}
-
-// Textures
-
-#[test]
-fn an_attachment_that_nothing_keeps_is_memoryless() {
-    let mut graph = Graph::<()>::new();
-    let desc = TextureDesc::new(64, 64, FORMAT);
-    let target = graph.target("surface", desc);
-    let samples = graph.texture("samples", TextureDesc { samples: 4, ..desc });
-    let depth_desc =
-        TextureDesc { samples: 4, ..TextureDesc::new(64, 64, wgpu::TextureFormat::Depth32Float) };
-    let depth = graph.texture("depth", depth_desc);
-    let kept = graph.texture("kept", desc);
-    graph.raster("main", |pass| {
-        pass.color_resolve(samples, BLACK, target);
-        pass.depth(depth, Some(0.0));
-        |_, _, ()| ()
-    });
-    graph.raster("early", |pass| {
-        pass.color(kept, BLACK);
-        |_, _, ()| ()
-    });
-    graph.raster("late", |pass| {
-        pass.color(target, None);
-        pass.sampled(kept);
-        |_, _, ()| ()
-    });
-    let text = compile(&graph).to_string();
-    let lines = ["depth", "samples", "kept"].map(|name| {
-        let line = text.lines().find(|line| line.contains(&format!("texture `{name}`")));
-        line.expect("a line").ends_with("memoryless")
-    });
-    assert_eq!(lines, [true, true, false], "{text}");
-    let plan = compile(&graph);
-    let slots: Vec<_> = plan.textures().map(|texture| (&*texture.label, texture.slot().is_some())).collect();
-    assert_eq!(slots, [("surface", false), ("samples", true), ("depth", true), ("kept", true)]);
-    assert_eq!(plan.unaliased_texture_bytes(), 64 * 64 * 4 * (4 + 4 + 1));
-}
-
-#[test]
-fn storage_textures_and_copies_of_textures_run_without_validation_errors() {
-    const COLOR: TextureDesc = TextureDesc::new(64, 64, FORMAT);
-    let (device, queue) = device();
-    let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-        label: None,
-        entries: &[wgpu::BindGroupLayoutEntry {
-            binding: 0,
-            visibility: wgpu::ShaderStages::COMPUTE,
-            ty: wgpu::BindingType::StorageTexture {
-                access: wgpu::StorageTextureAccess::WriteOnly,
-                format: FORMAT,
-                view_dimension: wgpu::TextureViewDimension::D2,
-            },
-            count: None,
-        }],
-    });
-    let mut graph = Graph::new();
-    let [written, copy] = ["written", "copy"].map(|label| graph.texture(label, COLOR));
-    let result = buffer(&device, 64 * 256, wgpu::BufferUsages::COPY_DST);
-    let result = graph.import("result", &result);
-    for (label, modify) in [("write", false), ("modify", true)] {
-        let layout = &layout;
-        graph.compute(label, |pass| {
-            let access = if modify {
-                pass.storage_texture_modify(written)
-            } else {
-                pass.storage_texture_write(written)
-            };
-            let group = pass.bind_group(layout, [(0, access.into())]);
-            move |pass, resources, ()| {
-                pass.set_bind_group(0, resources.group(group), &[]);
-                resources.view(access);
-            }
-        });
-    }
-    graph.transfer("copy", |pass| {
-        let (from, to) = (pass.texture_copy_src(written), pass.texture_copy_dst(copy));
-        move |encoder, resources, ()| {
-            let (from, to) = (resources.texture(from), resources.texture(to));
-            encoder.copy_texture_to_texture(from.as_image_copy(), to.as_image_copy(), from.size());
-        }
-    });
-    graph.transfer("read", |pass| {
-        let (from, to) = (pass.texture_copy_src(copy), pass.copy_dst(result));
-        move |encoder, resources, ()| {
-            let (from, to) = (resources.texture(from), resources.binding(to));
-            let layout = wgpu::TexelCopyBufferLayout {
-                offset: to.offset,
-                bytes_per_row: Some(256),
-                rows_per_image: None,
-            };
-            let into = wgpu::TexelCopyBufferInfo { buffer: to.buffer, layout };
-            encoder.copy_texture_to_buffer(from.as_image_copy(), into, from.size());
-        }
-    });
-    let plan = compile(&graph);
-    assert_eq!(support::trace(&plan), "write modify copy read");
-    let mut runtime = runtime(&device, &queue);
-    let error = validation(&device, || run(&device, &queue, &mut runtime, &mut graph, &plan));
-    assert_eq!(error, None);
-}
-
-// Loss
-
-#[test]
-fn a_watched_runtime_refuses_to_run_after_a_loss_and_says_why() {
-    let (device, queue) = device();
-    let mut graph = Graph::new();
-    let value = graph.transient("value", 64);
-    upload(&mut graph, value);
-    graph.export(value);
-    let plan = compile(&graph);
-    let mut runtime = runtime(&device, &queue);
-    let flag = LossFlag::new();
-    runtime.watch(&flag);
-    run(&device, &queue, &mut runtime, &mut graph, &plan);
-    assert_eq!(flag.loss(), None);
-    flag.callback()(wgpu::DeviceLostReason::Unknown, "gone".into());
-    flag.raise(wgpu::DeviceLostReason::Destroyed, "again");
-    let error = runtime.run(&mut graph, &plan, &mut encoder(&device), &mut ()).expect_err("lost");
-    assert_eq!(error.code(), "R008");
-    assert_eq!(
-        error.to_string(),
-        "the device was lost (Unknown: gone); make a runtime on a new one and declare the graph again"
-    );
-}
-
-// Poison
-
-/// Copies four of sixteen bytes into a transient, and all of it out.
-fn partial(device: &wgpu::Device, result: &wgpu::Buffer) -> Graph<()> {
-    let source = buffer(device, 16, wgpu::BufferUsages::COPY_SRC);
-    let mut graph = Graph::new();
-    let [source, result] = [graph.import("source", &source), graph.import("result", result)];
-    let value = graph.transient("value", 16);
-    for (label, from, to, size) in [("fill", source, value, 4), ("show", value, result, 16)] {
-        graph.transfer(label, |pass| {
-            let (from, to) = (pass.copy_src(from), pass.copy_dst(to));
-            move |encoder, resources, ()| {
-                let (from, to) = (resources.binding(from), resources.binding(to));
-                encoder.copy_buffer_to_buffer(from.buffer, from.offset, to.buffer, to.offset, size);
-            }
-        });
-    }
-    graph
-}
-
-#[test]
-fn poison_shows_where_a_pass_reads_what_nobody_wrote() {
-    let (device, queue) = device();
-    let result = buffer(&device, 16, wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ);
-    let mut graph = partial(&device, &result);
-    let plan = compile(&graph);
-    for (poison, expected) in [(false, 0), (true, 0xff)] {
-        let options = RuntimeOptions { poison, ..RuntimeOptions::default() };
-        let mut runtime = Runtime::new(&device, &queue, options);
-        let error = validation(&device, || run(&device, &queue, &mut runtime, &mut graph, &plan));
-        assert_eq!(error, None);
-        result.map_async(wgpu::MapMode::Read, .., |result| result.expect("mapped"));
-        device.poll(wgpu::PollType::wait_indefinitely()).expect("polled");
-        let bytes = result.get_mapped_range(..).expect("mapped").to_vec();
-        result.unmap();
-        assert_eq!((&bytes[..4], &bytes[4..]), (&[0; 4][..], &[expected; 12][..]), "poison {poison}");
-    }
 }

@@ -403,7 +403,7 @@ fn an_imported_buffer_without_the_usage_is_refused() {
     assert_eq!(
         refusal(&graph),
         "G012: pass `skin` uses imported `rest` as `storage_read`, which needs BufferUsages(STORAGE), but it was \
-         created with BufferUsages(COPY_DST)"
+         created with BufferUsages(COPY_DST); create it with both"
     );
 }
 
@@ -447,7 +447,8 @@ fn reading_what_a_disabled_pass_writes_is_refused() {
     graph.set_enabled(shadow, false);
     assert_eq!(
         refusal(&graph),
-        "G015: pass `main` reads `shadow map`, whose writer `shadow` is disabled; disable `main` as well"
+        "G015: pass `main` reads `shadow map`, whose writer `shadow` is disabled; disable `main` as well, or \
+         enable `shadow`"
     );
 }
 

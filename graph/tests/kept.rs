@@ -228,6 +228,23 @@ fn what_a_dropped_graph_kept_is_given_back() {
 }
 
 #[test]
+fn what_a_dropped_graph_kept_goes_while_another_one_runs() {
+    let mut bench = Bench::new();
+    let (mut first, mut second) = (Graph::new(), Graph::new());
+    history_graph(&mut first, &bench);
+    let value = second.transient("value", 16);
+    fill(&mut second, value);
+    show(&mut second, &bench, value);
+    let (plan, other) = (compile(&first), compile(&second));
+    bench.frames(&mut first, &plan, [1, 2, 3]);
+    bench.frames(&mut second, &other, [1, 2, 3]);
+    assert_eq!(bench.runtime.device_bytes(), other.peak_bytes() + 32);
+    drop(first);
+    bench.frames(&mut second, &other, [4, 5, 6]);
+    assert_eq!(bench.runtime.device_bytes(), other.peak_bytes());
+}
+
+#[test]
 fn reading_current_before_it_is_filled_is_refused() {
     let bench = Bench::new();
     let mut graph = Graph::new();

@@ -47,7 +47,7 @@ fn plan() -> Plan {
 }
 
 #[test]
-fn json_says_everything_about_the_plan() {
+fn json_names_passes_resources_and_totals() {
     let plan = plan();
     let report: Value = serde_json::from_str(&plan.report().titled("T").json()).expect("JSON");
     assert_eq!((&report["schema"], &report["title"]), (&json!(1), &json!("T")));
@@ -57,13 +57,13 @@ fn json_says_everything_about_the_plan() {
         report["passes"][1],
         json!({
             "label": "deform", "kind": "compute",
-            "reads": [{"resource": "palette", "usage": "storage_read"}],
-            "writes": [{"resource": "vertices", "usage": "storage_write"}],
+            "reads": [{"resource": "palette", "usage": "storage_read", "buffer": 0}],
+            "writes": [{"resource": "vertices", "usage": "storage_write", "buffer": 1}],
             "bytes_read": 400, "bytes_written": 3000, "attachments": [],
             "gpu_begin_ns": null, "gpu_end_ns": null,
         })
     );
-    assert_eq!(report["passes"][2]["reads"][1], json!({"resource": "body", "usage": "vertex"}));
+    assert_eq!(report["passes"][2]["reads"][1], json!({"resource": "body", "usage": "vertex", "buffer": 1}));
     assert_eq!(
         report["passes"][2]["attachments"],
         json!([

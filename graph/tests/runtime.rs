@@ -332,7 +332,8 @@ fn without_mapped_memory_nothing_is_recorded() {
     let mut runtime = runtime(&device, &queue);
     device.destroy();
     let run = runtime.run(&mut graph, &plan, &mut encoder(&device), &mut 0);
-    let why = "no mapped memory for 64 bytes of uploads; the device is lost or out of memory";
+    let why = "no mapped memory for 64 bytes of uploads; the device is lost or out of memory: rebuild on a new one, \
+               or upload less";
     said(&run.expect_err("lost"), "R005", why);
 }
 
@@ -351,7 +352,8 @@ fn transients_that_share_bytes_while_alive_are_refused() {
     let options = CompileOptions { lifetimes: false, ..CompileOptions::default() };
     let plan = graph.compile_with(&Limits::default(), options).expect("a valid graph");
     let run = runtime(&device, &queue).run(&mut graph, &plan, &mut encoder(&device), &mut ());
-    let why = "`a` and `b` share bytes while both are alive; this is a fault of the compiler";
+    let why = "`a` and `b` share bytes while both are alive; this is a fault of the compiler: please report it \
+               with `plan.report().text()`";
     said(&run.expect_err("double booked"), "R006", why);
 }
 

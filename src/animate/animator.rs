@@ -302,6 +302,9 @@ impl Animator {
     }
 
     /// Runs the stages of a frame for every instance.
+    ///
+    /// Call it once a frame: what is *previous* counts evaluations. [`Deformer::record`](crate::Deformer) and
+    /// every run of a graph that declares a deformer do so themselves.
     pub fn evaluate(&mut self) {
         let _span = tracing::trace_span!("evaluate", instances = self.instances.iter().count()).entered();
         self.batches.values_mut().for_each(Batch::evaluate);

@@ -221,6 +221,9 @@ impl Batch {
 
     /// Keeps the palettes of the evaluation before from now on, or gives them up.
     pub(crate) fn keep_previous(&mut self, keep: bool) {
+        if keep && !self.keeps_previous {
+            self.previous_palette.clone_from(&self.palette);
+        }
         self.keeps_previous = keep;
         let rows = if keep { self.palette.len() } else { 0 };
         self.previous_palette.resize(rows, JointMatrix::IDENTITY);

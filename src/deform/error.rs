@@ -44,8 +44,10 @@ pub enum DeformError {
     /// Instances were spawned or removed after the vertices were laid out.
     #[error("instances changed since the last record; record again before reading vertices")]
     NotRecorded,
-    /// Instances or models changed after `declare`.
-    #[error("models or instances changed since the graph was declared; declare and compile it again")]
+    /// Source buffers were replaced after `declare`.
+    #[error(
+        "source buffers were replaced since the graph was declared (a model was added or removed, or the device changed); declare and compile it again"
+    )]
     StaleDeclaration,
     /// Memory for an upload or a read-back could not be mapped: the device is lost, or the encoder that
     /// should have filled it was dropped.

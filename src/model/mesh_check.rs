@@ -11,7 +11,7 @@ pub const MAX_COORDINATE: f32 = 1e12;
 /// Largest sum of the weights of a vertex.
 pub const MAX_WEIGHT_SUM: f32 = 1e4;
 
-/// Once the bind matrix is applied.
+/// Refuses coordinates beyond [`MAX_COORDINATE`]; call it after the bind matrix is applied.
 pub(super) fn check_range(primitive: usize, p: &Primitive) -> Result<(), MeshError> {
     let in_range = |attribute, vertex: usize, v: Vec3| {
         let value = v.to_array().into_iter().find(|c| !c.is_finite() || c.abs() > MAX_COORDINATE);
@@ -64,6 +64,7 @@ fn check_finite(primitive: usize, desc: &PrimitiveDesc) -> Result<(), MeshError>
     Ok(())
 }
 
+/// Refuses what does not fit together, is not finite, or weighs too much.
 pub(super) fn check(primitive: usize, desc: &PrimitiveDesc) -> Result<(), MeshError> {
     let vertices = desc.positions.len();
     let count = |attribute, found: usize| match found == 0 || found == vertices {

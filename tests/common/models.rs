@@ -47,21 +47,39 @@ pub struct Shape {
 
 /// A chain of joints that a clip of one second bends, with random vertices around it.
 pub fn character(seed: u64, shape: Shape) -> Model {
-    character_with(seed, shape, bend, 1.0)
+    character_with(seed, shape, bend, Size::USUAL)
 }
 
 /// As [`character`], with a clip of everything that a file may hold and nobody wants: rotations of any
 /// length, scales of zero, of mixed signs, tiny and large.
 pub fn hostile(seed: u64, shape: Shape) -> Model {
-    character_with(seed, shape, distort, 1.0)
+    character_with(seed, shape, distort, Size::USUAL)
 }
 
-/// As [`hostile`], with every number as large as a model may hold, under keys of any finite size.
-pub fn extreme(seed: u64, shape: Shape) -> Model {
-    character_with(seed, shape, overflow, MAX_COORDINATE)
+/// Coordinates, normals, tangents and deltas as large as a model may hold, inverse binds that scale as much, and
+/// weights of every vertex that sum up to `sum`, under keys of any finite size.
+pub fn extreme(seed: u64, shape: Shape, sum: f32) -> Model {
+    character_with(seed, shape, overflow, Size { coordinates: Some(MAX_COORDINATE), sum })
 }
 
-fn character_with(seed: u64, shape: Shape, clip: fn(&mut Random, u32, u32) -> Clip, size: f32) -> Model {
+/// How large the numbers of a mesh are.
+#[derive(Clone, Copy)]
+struct Size {
+    /// Every coordinate is this or its negative; otherwise of a character about a metre tall.
+    coordinates: Option<f32>,
+    /// Of the weights of a vertex.
+    sum: f32,
+}
+
+impl Size {
+    const USUAL: Self = Self { coordinates: None, sum: 1.0 };
+
+    fn of(self, usual: Vec3) -> Vec3 {
+        self.coordinates.map_or(usual, |size| Vec3::splat(size).copysign(usual))
+    }
+}
+
+fn character_with(seed: u64, shape: Shape, clip: fn(&mut Random, u32, u32) -> Clip, size: Size) -> Model {
     let mut random = Random::new(seed);
     let joints = shape.joints.max(1);
     let node = |j: u32| Node {
@@ -73,7 +91,8 @@ fn character_with(seed: u64, shape: Shape, clip: fn(&mut Random, u32, u32) -> Cl
     nodes.push(Node { name: "body".into(), ..Default::default() });
     let skeleton = Skeleton::new(nodes).expect("a chain");
     let bind = |j: u32| {
-        Mat4::from_translation(Vec3::NEG_Y * j as f32 / joints as f32) * Mat4::from_scale(Vec3::splat(size))
+        Mat4::from_translation(Vec3::NEG_Y * j as f32 / joints as f32)
+            * Mat4::from_scale(Vec3::splat(size.coordinates.unwrap_or(1.0)))
     };
     let binds: Vec<_> = (0..joints).map(bind).collect();
     let skin = Skin::new("skin", &skeleton, (0..joints).collect(), Some(&binds)).expect("binds");
@@ -98,7 +117,7 @@ fn character_with(seed: u64, shape: Shape, clip: fn(&mut Random, u32, u32) -> Cl
     .expect("a model")
 }
 
-fn primitive(random: &mut Random, shape: Shape, size: f32) -> PrimitiveDesc {
+fn primitive(random: &mut Random, shape: Shape, size: Size) -> PrimitiveDesc {
     let count = shape.vertices as usize;
     let normals: Vec<Vec3> = (0..count).map(|_| random.direction()).collect();
     let tangent = |n: &Vec3| n.any_orthonormal_vector().extend(if n.x > 0.0 { 1.0 } else { -1.0 });
@@ -107,6 +126,10 @@ fn primitive(random: &mut Random, shape: Shape, size: f32) -> PrimitiveDesc {
     for _ in 0..count {
         let mut weights: Vec<f32> = (0..shape.influences).map(|_| random.unit().abs() + 0.01).collect();
         normalize_weights(&mut weights);
+        if size.sum != 1.0 {
+            // A little less, so that rounding does not lead past the limit.
+            weights.iter_mut().for_each(|weight| *weight *= size.sum * 0.999);
+        }
         let first = random.below(shape.joints.max(1));
         let joint = |i: u32| (first + i * 7) % shape.joints.max(1);
         let row = (0..shape.influences).zip(&weights).map(|(i, &w)| Influence { joint: joint(i), weight: w });
@@ -116,9 +139,9 @@ fn primitive(random: &mut Random, shape: Shape, size: f32) -> PrimitiveDesc {
         let rows = (0..shape.vertices).filter_map(|v| {
             let moved = random.below(4) == 0;
             let delta = Delta {
-                position: random.vector() * 0.1 * size,
-                normal: random.vector() * 0.2 * size,
-                tangent: random.vector() * 0.2 * size,
+                position: size.of(random.vector() * 0.1),
+                normal: size.of(random.vector() * 0.2),
+                tangent: size.of(random.vector() * 0.2),
             };
             moved.then_some((v, delta))
         });
@@ -127,11 +150,11 @@ fn primitive(random: &mut Random, shape: Shape, size: f32) -> PrimitiveDesc {
     PrimitiveDesc {
         topology: Topology::Points,
         targets: targets.collect(),
-        positions: (0..count).map(|_| random.vector() * size).collect(),
+        positions: (0..count).map(|_| size.of(random.vector())).collect(),
         uv_sets: vec![vec![Vec2::ZERO; count]],
         influences: (shape.influences > 0).then_some(influences),
-        normals,
-        tangents,
+        normals: normals.into_iter().map(|n| size.of(n)).collect(),
+        tangents: tangents.into_iter().map(|t| size.of(t.truncate()).extend(t.w)).collect(),
         ..Default::default()
     }
 }

@@ -10,6 +10,7 @@
 
 mod measure;
 mod ours;
+#[path = "../../graph/passes.rs"]
 mod passes;
 mod zen;
 

@@ -2,7 +2,8 @@
 //!
 //! Each colour is an arena, and needs as many bytes as its fullest moment. Conflicting transients must differ;
 //! the rest is free, and chosen such that the arenas' fullest moments add up to as little as possible: taken
-//! one by one, each where it raises the sum least, then moved one by one while that lowers it.
+//! one by one, each where it raises the sum least, then moved one by one while that lowers it. That is done largest
+//! first and, unless it reached the bound, largest times longest first, and the better one is kept.
 
 use crate::compile::{
     CompileOptions,
@@ -34,7 +35,7 @@ pub(super) fn colour(problem: &Problem, options: CompileOptions) -> Colours {
         Colouring::Greedy => greedy(problem),
         Colouring::Balanced => {
             let by_size = Balance::of(problem, &problem.by_size);
-            // Where this is as little as can be, so is that.
+            // At the bound already: another order cannot do better.
             if by_size.total() <= problem.fullest {
                 by_size.colours
             } else {

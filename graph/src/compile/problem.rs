@@ -16,7 +16,7 @@ pub(super) struct Problem {
     pub(super) conflicts: Csr,
     /// Steps of time.
     pub(super) steps: usize,
-    /// Bytes at the fullest step: no colouring needs less.
+    /// Bytes at the fullest step, in frames of over 64 passes an estimate from above: where balancing stops.
     pub(super) fullest: u64,
 }
 

@@ -1,7 +1,7 @@
 use std::fmt::{self, Write};
 
 use crate::report::{
-    data::{Data, Pass, Use, bytes, counted, nanoseconds},
+    data::{Data, Pass, Resource, Use, bytes, counted, nanoseconds},
     svg,
 };
 
@@ -111,22 +111,23 @@ fn time(out: &mut String, pass: &Pass<'_>, longest: u64) -> fmt::Result {
 /// The resources, each once, with how it is used.
 fn uses(pass: &Pass<'_>, list: &[Use<'_>]) -> String {
     const SHOWN: usize = 12;
-    let mut seen: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut seen: Vec<(&Use<'_>, Vec<&str>)> = Vec::new();
     for u in list {
-        match seen.iter_mut().find(|(label, _)| *label == u.label) {
+        match seen.iter_mut().find(|(known, _)| (known.label, known.resource) == (u.label, u.resource)) {
             Some((_, usages)) if usages.contains(&u.usage) => {}
             Some((_, usages)) => usages.push(u.usage),
-            None => seen.push((u.label, vec![u.usage])),
+            None => seen.push((u, vec![u.usage])),
         }
     }
     let more = seen.len().saturating_sub(SHOWN);
-    let one = |(label, usages): &(&str, Vec<&str>)| {
-        let attachment = pass.attachments.iter().find(|(_, texture, _)| texture == label);
+    let one = |(u, usages): &(&Use<'_>, Vec<&str>)| {
+        let is_texture = matches!(u.resource, Resource::Texture(_));
+        let attachment = pass.attachments.iter().find(|(_, texture, _)| is_texture && *texture == u.label);
         let usage = match attachment {
             Some((role, _, ops)) => format!("{role}: {ops}"),
             None => usages.join(", "),
         };
-        format!("<span class=\"use\">{} <i>{usage}</i></span>", escaped(label))
+        format!("<span class=\"use\">{} <i>{usage}</i></span>", escaped(u.label))
     };
     let mut text: Vec<_> = seen.iter().take(SHOWN).map(one).collect();
     if more > 0 {

@@ -1,6 +1,6 @@
 use std::fmt::Write;
 
-use crate::report::data::{Buffer, Data, Pass, Texture, Use};
+use crate::report::data::{Buffer, Data, Pass, Resource, Texture, Use};
 
 /// Rises when a field changes its meaning or goes.
 const SCHEMA: u32 = 1;
@@ -61,7 +61,11 @@ fn pass(pass: &Pass<'_>) -> String {
 }
 
 fn one_use(u: &Use<'_>) -> String {
-    object(&[("resource", string(u.label)), ("usage", string(u.usage))])
+    let (kind, index) = match u.resource {
+        Resource::Buffer(index) => ("buffer", index),
+        Resource::Texture(index) => ("texture", index),
+    };
+    object(&[("resource", string(u.label)), ("usage", string(u.usage)), (kind, index.to_string())])
 }
 
 fn buffer(buffer: &Buffer<'_>) -> String {

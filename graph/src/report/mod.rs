@@ -66,8 +66,8 @@ impl<'a> Report<'a> {
     }
 
     /// One JSON object: `passes`, `buffers`, `textures`, `arenas` and `culled` as lists of objects, `totals`
-    /// in bytes, and `schema`, the version of this layout. Passes name what they use; lifetimes are indices
-    /// into `passes`.
+    /// in bytes, and `schema`, the version of this layout. Passes say what they use by name and by index into
+    /// `buffers` or `textures`; lifetimes are indices into `passes`.
     pub fn json(&self) -> String {
         json::json(&data::Data::new(self))
     }

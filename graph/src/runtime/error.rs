@@ -57,13 +57,17 @@ pub enum RunError {
         message: String,
     },
     /// The device gave no mapped memory to upload from, as after it was lost.
-    #[error("no mapped memory for {bytes} bytes of uploads; the device is lost or out of memory")]
+    #[error(
+        "no mapped memory for {bytes} bytes of uploads; the device is lost or out of memory: rebuild on a new one, or upload less"
+    )]
     NoUploadMemory {
         /// Bytes of all upload blocks of the plan.
         bytes: u64,
     },
     /// Two transients share bytes while both are alive: a fault of this crate, caught in debug builds.
-    #[error("`{first}` and `{second}` share bytes while both are alive; this is a fault of the compiler")]
+    #[error(
+        "`{first}` and `{second}` share bytes while both are alive; this is a fault of the compiler: please report it with `plan.report().text()`"
+    )]
     DoubleBooked {
         /// One transient.
         first: Label,

@@ -13,7 +13,7 @@ use crate::{
         error::RunError,
         host::Host,
         poison::Poison,
-        prepare::{Prepared, World},
+        prepare::{Prepared, Scope},
         resources::Resources,
         timing::{self, Timer},
         void::Void,
@@ -23,7 +23,7 @@ use crate::{
 
 /// The state of a run while its passes are recorded.
 pub(super) struct Recording<'a> {
-    pub(super) world: World<'a>,
+    pub(super) scope: Scope<'a>,
     pub(super) prepared: &'a mut Prepared,
     pub(super) void: &'a Void,
     pub(super) staging: Option<Staging>,
@@ -42,7 +42,7 @@ impl Recording<'_> {
     /// Before the pass `at` of the plan.
     pub(super) fn poison(&self, at: u32, encoder: &mut wgpu::CommandEncoder) {
         if let Some(poison) = self.poison {
-            poison.fill(encoder, self.prepared, self.world, at);
+            poison.fill(encoder, self.prepared, self.scope, at);
         }
     }
 
@@ -92,7 +92,7 @@ impl Recording<'_> {
         let used = &mut self.prepared.upload_used[..blocks];
         used.fill(0);
         let bytes = self.staging.as_mut().map_or_else(Default::default, Staging::bytes);
-        let mut host = Host { world: self.world, pass, bytes, used, undeclared: false, failure: None };
+        let mut host = Host { scope: self.scope, pass, bytes, used, undeclared: false, failure: None };
         record.record(&mut host, frame);
         let (undeclared, failure) = (host.undeclared, host.failure.take());
         if undeclared {
@@ -104,7 +104,7 @@ impl Recording<'_> {
         let mut copied = 0;
         for (at, &UploadBlock { value, offset, .. }) in pass.uploads.iter().enumerate() {
             let used = self.prepared.upload_used[at];
-            let bytes = self.prepared.bytes(Target::Buffer(value), self.world.kept);
+            let bytes = self.prepared.bytes(Target::Buffer(value), self.scope.kept);
             if let (Some(bytes), Some(staging), true) = (bytes, &mut self.staging, used > 0) {
                 staging.copy(encoder, offset..offset + used, bytes.buffer, bytes.offset);
                 copied += used;
@@ -157,7 +157,7 @@ impl Recording<'_> {
         encoder: &'e mut wgpu::CommandEncoder,
     ) -> wgpu::RenderPass<'e> {
         let queries = self.timer.and_then(|timer| timer.queries(self.timed));
-        let view = |texture| self.prepared.attachment(texture, self.world);
+        let view = |texture| self.prepared.attachment(texture, self.scope);
         let color: SmallVec<[_; 8]> = pass
             .color
             .iter()
@@ -206,7 +206,7 @@ impl Recording<'_> {
 
     fn resources(&self, pass: &PlannedPass) -> Resources<'_> {
         Resources {
-            world: self.world,
+            scope: self.scope,
             prepared: self.prepared,
             void: self.void,
             pass: pass.declared,

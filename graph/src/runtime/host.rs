@@ -3,12 +3,12 @@ use crate::{
     handle::Buffer,
     plan::{PlannedPass, UploadBlock},
     role,
-    runtime::{kept::has_previous, prepare::World},
+    runtime::{kept::has_previous, prepare::Scope},
 };
 
 /// What a host pass may do: fill its upload blocks, and ask the plan what is worth filling.
 pub struct Host<'a> {
-    pub(crate) world: World<'a>,
+    pub(crate) scope: Scope<'a>,
     pub(crate) pass: &'a PlannedPass,
     /// The mapped staging memory of the whole run.
     pub(crate) bytes: wgpu::WriteOnly<'a, [u8]>,
@@ -70,19 +70,19 @@ impl Host<'_> {
 
     /// Whether the plan gives `buffer` memory; see [`Plan::is_live`](crate::Plan::is_live).
     pub fn is_live(&self, buffer: Buffer) -> bool {
-        self.world.plan.is_live(buffer)
+        self.scope.plan.is_live(buffer)
     }
 
     /// Whether an earlier run filled what `value` belongs to; see
     /// [`Resources::has_previous`](crate::Resources::has_previous).
     pub fn has_previous(&self, value: Buffer) -> bool {
-        has_previous(self.world.kept, self.world.plan, value)
+        has_previous(self.scope.kept, self.scope.plan, value)
     }
 
     /// Bytes from the start of its pack's range to a live member; see
     /// [`Plan::offset_in_pack`](crate::Plan::offset_in_pack).
     pub fn offset_in_pack(&self, buffer: Buffer) -> Option<u64> {
-        self.world.plan.offset_in_pack(buffer)
+        self.scope.plan.offset_in_pack(buffer)
     }
 
     /// The block of `access`, from now on copied whole.
@@ -93,7 +93,7 @@ impl Host<'_> {
     }
 
     fn find(&mut self, access: Access<role::Upload>) -> Option<(usize, UploadBlock)> {
-        let is_own = access.graph == self.world.plan.graph && access.pass == self.pass.declared;
+        let is_own = access.graph == self.scope.plan.graph && access.pass == self.pass.declared;
         let mut blocks = self.pass.uploads.iter().enumerate();
         let found = blocks.find(|(_, block)| is_own && access.target == Target::Buffer(block.value));
         self.undeclared |= found.is_none();

@@ -69,28 +69,42 @@ impl<D: PartialEq, O> Entry<D, O> {
     }
 
     /// Makes both sides unless they are there. Returns whether something else had to go.
-    fn make(&mut self, desc: D, is_history: bool, make: impl Fn() -> O) -> bool
+    fn make(&mut self, desc: D, is_history: bool, make: impl Fn(&Label) -> O) -> bool
     where
         O: Clone,
     {
         if self.made.as_ref().is_some_and(|made| made.desc == desc) {
             return false;
         }
-        let current = make();
-        let previous = if is_history { make() } else { current.clone() };
+        let current = make(&self.label);
+        let previous = if is_history { make(&self.label) } else { current.clone() };
         let sides = [current, previous];
         let made = Made { desc, sides, is_history, flipped: false, filled: false, has_previous: false };
         self.made.replace(made).is_some()
     }
 }
 
+impl std::ops::Index<usize> for Keep {
+    type Output = Kept;
+
+    fn index(&self, at: usize) -> &Kept {
+        &self.0[at]
+    }
+}
+
+impl std::ops::IndexMut<usize> for Keep {
+    fn index_mut(&mut self, at: usize) -> &mut Kept {
+        &mut self.0[at]
+    }
+}
+
 impl Keep {
-    /// The kept resources of the graph whose `alive` this is. Those of graphs that are gone are dropped, and
+    /// The place of the kept resources of the graph whose `alive` this is. Those of graphs that are gone are dropped, and
     /// those that this one no longer declares.
-    pub(crate) fn of(&mut self, alive: &Arc<()>, decl: &Declarations) -> &mut Kept {
+    pub(crate) fn of(&mut self, alive: &Arc<()>, decl: &Declarations) -> usize {
+        self.0.retain(|kept| kept.owner.strong_count() > 0);
         let found = self.0.iter().position(|kept| kept.is_of(alive));
         let at = found.unwrap_or_else(|| {
-            self.0.retain(|kept| kept.owner.strong_count() > 0);
             self.0.push(Kept {
                 owner: Arc::downgrade(alive),
                 graph: decl.id,
@@ -100,10 +114,10 @@ impl Keep {
             self.0.len() - 1
         });
         self.0[at].redeclare(decl);
-        &mut self.0[at]
+        at
     }
 
-    /// As [`of`](Self::of), without changing anything; `None` for a graph that never ran.
+    /// Those of a graph; `None` if it never ran as it is declared now.
     pub(crate) fn get(&self, graph: GraphId) -> Option<&Kept> {
         self.0.iter().find(|kept| kept.graph == graph)
     }
@@ -142,10 +156,9 @@ impl Kept {
         let mut replaced = false;
         for (entry, desc) in self.buffers.iter_mut().zip(&plan.body.kept) {
             let Some(desc) = *desc else { continue };
-            let label = entry.label.clone();
-            let create = || {
+            let create = |label: &Label| {
                 device.create_buffer(&wgpu::BufferDescriptor {
-                    label: Some(&*label),
+                    label: Some(&**label),
                     size: desc.size,
                     usage: desc.usage,
                     mapped_at_creation: false,
@@ -155,7 +168,7 @@ impl Kept {
         }
         for (entry, desc) in self.textures.iter_mut().zip(&plan.body.kept_textures) {
             let Some(desc) = *desc else { continue };
-            replaced |= entry.make(desc, desc.is_history, || pool::create(device, &desc.slot));
+            replaced |= entry.make(desc, desc.is_history, |_| pool::create(device, &desc.slot));
         }
         replaced
     }

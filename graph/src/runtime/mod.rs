@@ -2,6 +2,7 @@
 
 mod error;
 mod frame;
+mod groups;
 mod host;
 mod kept;
 mod poison;
@@ -33,7 +34,7 @@ use crate::{
         kept::Keep,
         poison::Poison,
         pool::TexturePool,
-        prepare::{Prepared, World},
+        prepare::{Prepared, Scope},
         target::Targets,
         timing::Timer,
         void::Void,
@@ -112,8 +113,9 @@ impl Runtime {
 
     /// Records every pass of `plan` into `encoder`, in order; submitting it is the caller's.
     ///
-    /// The first run of a plan builds its objects. Later ones allocate nothing and create nothing, as long as
-    /// the staging buffers of earlier runs have come back.
+    /// The first run of a plan builds its objects, the second those for the other side of histories. Later ones
+    /// allocate nothing and create nothing, as long as the staging buffers of earlier runs have come back and
+    /// no import or view of a target is replaced that a bind group holds.
     pub fn run<F>(
         &mut self,
         graph: &mut Graph<F>,
@@ -143,8 +145,7 @@ impl Runtime {
         )
         .entered();
         let staging = self.staging(plan)?;
-        let at = self.prepare(graph, plan)?;
-        let kept = self.keep.get(plan.graph).ok_or(RunError::ForeignPlan)?;
+        let (at, kept_at) = self.prepare(graph, plan)?;
         self.frame += 1;
         let prepared = &mut self.prepared[at];
         prepared.last_run = number;
@@ -154,7 +155,7 @@ impl Runtime {
             span.record("gpu_frame", times.frame());
         }
         let mut recording = Recording {
-            world: World { plan, targets: &self.targets, kept },
+            scope: Scope { plan, targets: &self.targets, kept: &self.keep[kept_at] },
             prepared,
             void: &self.void,
             staging,
@@ -180,7 +181,7 @@ impl Runtime {
         match mistake {
             Some(mistake) => Err(mistake),
             None => {
-                self.keep.of(&graph.alive, &graph.decl).end(plan);
+                self.keep[kept_at].end(plan);
                 Ok(())
             }
         }
@@ -201,7 +202,7 @@ impl Runtime {
     ///
     /// `None` if the plan was never run, or the value was not exported.
     pub fn exported(&self, plan: &Plan, buffer: Buffer) -> Option<wgpu::BufferSlice<'_>> {
-        plan.place(buffer).filter(|_| plan.body.exported.contains(&buffer.index))?;
+        plan.place(buffer).filter(|_| plan.body.exported.binary_search(&buffer.index).is_ok())?;
         let prepared = self.prepared.iter().find(|prepared| prepared.is_exactly(plan))?;
         let bytes = prepared.bytes(Target::Buffer(buffer.index), self.keep.get(plan.graph)?)?;
         Some(bytes.slice())
@@ -229,7 +230,8 @@ impl Runtime {
         self.ring.created()
     }
 
-    /// Gives all memory of all plans back to the device; the next run builds what it needs.
+    /// Gives all memory of all plans back to the device; the next run builds what it needs. What was persistent
+    /// is lost, and targets must be bound again.
     pub fn clear(&mut self) {
         self.prepared.clear();
         self.pool.trim();
@@ -264,50 +266,69 @@ impl Runtime {
         })
     }
 
-    /// Finds the objects of `plan` or builds them, evicting the plan that was not run for longest.
-    fn prepare<F>(&mut self, graph: &Graph<F>, plan: &Plan) -> Result<usize, RunError> {
-        let decl = &graph.decl;
-        let kept = self.keep.of(&graph.alive, decl);
+    /// Finds the objects of `plan` or builds them. Returns their place, and that of what the graph keeps.
+    fn prepare<F>(&mut self, graph: &Graph<F>, plan: &Plan) -> Result<(usize, usize), RunError> {
+        let kept_at = self.keep.of(&graph.alive, &graph.decl);
+        let kept = &mut self.keep[kept_at];
         if kept.prepare(&self.device, plan) {
             // Other plans hold what was replaced.
             self.prepared.retain(|prepared| !prepared.is_of_graph(&graph.alive));
         }
         kept.begin();
+        self.evict_idle(graph, plan);
+        let found = self.prepared.iter().position(|prepared| prepared.is_of(&graph.alive, plan));
+        let at = match found {
+            Some(at) => {
+                let scope = Scope { plan, targets: &self.targets, kept: &self.keep[kept_at] };
+                self.prepared[at].refresh(&self.device, &graph.decl, scope);
+                at
+            }
+            None => self.build(graph, plan, kept_at)?,
+        };
+        Ok((at, kept_at))
+    }
+
+    /// Gives back what was not run for long, and what dropped graphs had.
+    fn evict_idle<F>(&mut self, graph: &Graph<F>, plan: &Plan) {
         let (number, idle) = (self.frame, self.options.idle_runs);
         let count = self.prepared.len();
-        self.prepared.retain(|p| p.is_of(&graph.alive, plan) || number - p.last_run <= idle);
+        self.prepared.retain(|prepared| {
+            let is_idle = number - prepared.last_run > idle && !prepared.is_of(&graph.alive, plan);
+            prepared.is_alive() && !is_idle
+        });
         if self.prepared.len() < count {
-            self.pool.trim();
+            self.release_unheld();
         }
-        let found = self.prepared.iter().position(|prepared| prepared.is_of(&graph.alive, plan));
-        if let Some(at) = found {
-            let kept = self.keep.get(plan.graph).ok_or(RunError::ForeignPlan)?;
-            let world = World { plan, targets: &self.targets, kept };
-            self.prepared[at].refresh(&self.device, decl, world);
-            return Ok(at);
-        }
+    }
+
+    /// Builds the objects of a plan that has none, in the place of what its graph needed before it was declared
+    /// anew and of the plans that were not run for longest.
+    fn build<F>(&mut self, graph: &Graph<F>, plan: &Plan, kept: usize) -> Result<usize, RunError> {
         if cfg!(debug_assertions)
             && let Some((a, b)) = plan.overlap()
         {
             return Err(RunError::DoubleBooked { first: a.label.clone(), second: b.label.clone() });
         }
-        // What a graph needed before it was declared anew, or before it was dropped.
         self.prepared.retain(|prepared| prepared.is_current(&graph.alive, plan.graph));
         while self.prepared.len() >= self.options.plans.max(1) {
             let oldest = self.prepared.iter().enumerate().min_by_key(|(_, prepared)| prepared.last_run);
             let Some((oldest, _)) = oldest else { break };
             self.prepared.swap_remove(oldest);
         }
+        self.release_unheld();
+        tracing::debug!(arenas = plan.arenas().len(), peak_bytes = plan.peak_bytes(), "prepared");
+        let scope = Scope { plan, targets: &self.targets, kept: &self.keep[kept] };
+        let (pool, poison) = (&mut self.pool, self.options.poison);
+        self.prepared.push(Prepared::new(&self.device, pool, &graph.alive, &graph.decl, scope, poison));
+        Ok(self.prepared.len() - 1)
+    }
+
+    /// Lets go of textures and times of plans that are gone.
+    fn release_unheld(&mut self) {
         self.pool.trim();
         if let Some(timer) = &mut self.timer {
             timer.retain(|labels| self.prepared.iter().any(|prepared| Arc::ptr_eq(&prepared.timed, labels)));
         }
-        tracing::debug!(arenas = plan.arenas().len(), peak_bytes = plan.peak_bytes(), "prepared");
-        let kept = self.keep.get(plan.graph).ok_or(RunError::ForeignPlan)?;
-        let world = World { plan, targets: &self.targets, kept };
-        let pool = &mut self.pool;
-        self.prepared.push(Prepared::new(&self.device, pool, &graph.alive, decl, world, self.options.poison));
-        Ok(self.prepared.len() - 1)
     }
 
     /// One staging buffer for every upload block of the plan.

@@ -1,8 +1,8 @@
-//! Shows whether a pass reads what it did not get: every transient is overwritten before its first use.
+//! Shows whether a pass reads what it did not get: every transient buffer is overwritten before its first use.
 
 use crate::{
     plan::Plan,
-    runtime::prepare::{Prepared, World},
+    runtime::prepare::{Prepared, Scope},
 };
 
 const CHUNK: u64 = 64 << 10;
@@ -31,10 +31,10 @@ impl Poison {
         &self,
         encoder: &mut wgpu::CommandEncoder,
         prepared: &Prepared,
-        world: World<'_>,
+        scope: Scope<'_>,
         at: u32,
     ) {
-        let plan: &Plan = world.plan;
+        let plan: &Plan = scope.plan;
         let starting = plan.buffers().iter().filter(|buffer| buffer.first == at);
         for place in starting.filter_map(|buffer| buffer.placement) {
             let Some(arena) = prepared.arenas().get(place.arena as usize) else { continue };

@@ -6,7 +6,7 @@ use crate::{
     role::{self, BufferRole, TextureRole},
     runtime::{
         kept::{has_previous, texture_has_previous},
-        prepare::{Bytes, Prepared, World},
+        prepare::{Bytes, Prepared, Scope},
         void::{Objects, Void},
     },
 };
@@ -16,7 +16,7 @@ use crate::{
 /// What the pass did not declare resolves to an empty stand-in, and the run ends with
 /// [`RunError::Undeclared`](crate::RunError::Undeclared).
 pub struct Resources<'a> {
-    pub(crate) world: World<'a>,
+    pub(crate) scope: Scope<'a>,
     pub(crate) prepared: &'a Prepared,
     pub(crate) void: &'a Void,
     pub(crate) pass: u32,
@@ -27,7 +27,7 @@ pub struct Resources<'a> {
 }
 
 impl<'a> Resources<'a> {
-    /// The bind group, built once per plan.
+    /// The bind group; see [`Group`].
     pub fn group(&self, group: Group) -> &'a wgpu::BindGroup {
         let groups = self.is_own(group.graph, group.pass).then_some(&self.prepared.groups);
         let built = groups.and_then(|groups| groups.get(group.index as usize)?.as_ref()?.group());
@@ -62,7 +62,7 @@ impl<'a> Resources<'a> {
     pub fn view<R: TextureRole>(&self, access: Access<R>) -> &'a wgpu::TextureView {
         let view = match access.target {
             Target::Texture(texture) if self.is_own(access.graph, access.pass) => {
-                self.prepared.sampled(texture, self.world)
+                self.prepared.sampled(texture, self.scope)
             }
             _ => None,
         };
@@ -76,18 +76,18 @@ impl<'a> Resources<'a> {
 
     /// Whether the plan gives `buffer` memory; see [`Plan::is_live`](crate::Plan::is_live).
     pub fn is_live(&self, buffer: Buffer) -> bool {
-        self.world.plan.is_live(buffer)
+        self.scope.plan.is_live(buffer)
     }
 
     /// Whether an earlier run filled the persistent or history resource that `value` belongs to; before that it
     /// holds zeros. False for any other buffer.
     pub fn has_previous(&self, value: Buffer) -> bool {
-        has_previous(self.world.kept, self.world.plan, value)
+        has_previous(self.scope.kept, self.scope.plan, value)
     }
 
     /// As [`has_previous`](Self::has_previous), for a texture.
     pub fn texture_has_previous(&self, texture: Texture) -> bool {
-        texture_has_previous(self.world.kept, self.world.plan, texture)
+        texture_has_previous(self.scope.kept, self.scope.plan, texture)
     }
 
     /// Adds to the number of dispatches that the pass's span shows.
@@ -109,11 +109,11 @@ impl<'a> Resources<'a> {
 
     fn range<R>(&self, access: Access<R>) -> Option<Bytes<'a>> {
         let prepared = self.is_own(access.graph, access.pass).then_some(self.prepared);
-        prepared.and_then(|prepared| prepared.bytes(access.target, self.world.kept))
+        prepared.and_then(|prepared| prepared.bytes(access.target, self.scope.kept))
     }
 
     fn is_own(&self, graph: GraphId, pass: u32) -> bool {
-        graph == self.world.plan.graph && pass == self.pass
+        graph == self.scope.plan.graph && pass == self.pass
     }
 
     /// Notes the mistake and returns the stand-ins.

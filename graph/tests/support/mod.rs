@@ -1,7 +1,7 @@
 //! What several test binaries share.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
-use sinew_graph::{GraphErrors, Plan};
+use sinew_graph::{Buffer, Graph, GraphErrors, Limits, Plan, Runtime, RuntimeOptions};
 
 /// Default WebGPU limits: a driver's own would hide faults.
 pub(crate) fn device() -> (wgpu::Device, wgpu::Queue) {
@@ -73,6 +73,40 @@ pub(crate) fn kernel(device: &wgpu::Device, reads: usize, writes: usize) -> wgpu
         compilation_options: Default::default(),
         cache: None,
     })
+}
+
+#[expect(clippy::expect_used, reason = "in a helper too, a failed expectation fails the test")]
+pub(crate) fn compile<F>(graph: &Graph<F>) -> Plan {
+    graph.compile(&Limits::default()).expect("a valid graph")
+}
+
+/// With everything at its default.
+pub(crate) fn runtime(device: &wgpu::Device, queue: &wgpu::Queue) -> Runtime {
+    Runtime::new(device, queue, RuntimeOptions::default())
+}
+
+/// Records and submits one frame.
+#[expect(clippy::expect_used, reason = "in a helper too, a failed expectation fails the test")]
+pub(crate) fn run(
+    device: &wgpu::Device,
+    queue: &wgpu::Queue,
+    runtime: &mut Runtime,
+    graph: &mut Graph<()>,
+    plan: &Plan,
+) {
+    let mut encoder = encoder(device);
+    runtime.run(graph, plan, &mut encoder, &mut ()).expect("a run");
+    queue.submit([encoder.finish()]);
+}
+
+/// A host pass that claims its block and writes nothing into it.
+pub(crate) fn upload(graph: &mut Graph<()>, to: Buffer) {
+    graph.host("upload", |pass| {
+        let to = pass.upload(to);
+        move |host, ()| {
+            host.write(to);
+        }
+    });
 }
 
 /// The labels of the passes that run, in order.

@@ -41,6 +41,8 @@ impl Counts {
 
 /// What one compute pass does this frame, kept so that no frame allocates.
 pub(super) struct Work {
+    /// The jobs that have a member.
+    jobs: Vec<Job>,
     members: Vec<Member>,
     /// By part.
     outputs: Vec<PartOutput>,
@@ -49,23 +51,29 @@ pub(super) struct Work {
 }
 
 /// A part that the pass writes.
-struct Member {
-    part: usize,
-    a: Buffer,
-    b: Option<Buffer>,
-    /// The value whose history `a` is: written only where there is none.
-    seeds: Option<Buffer>,
+#[derive(Clone, Copy)]
+pub(super) struct Member {
+    pub(super) part: usize,
+    pub(super) a: Buffer,
+    pub(super) b: Option<Buffer>,
+    /// Written only where there is no frame before.
+    pub(super) seeds: bool,
 }
 
 impl Work {
-    /// `members` as (part, output A, output B, the value whose history is seeded).
-    pub(super) fn new(
-        parts: usize,
-        members: impl IntoIterator<Item = (usize, Buffer, Option<Buffer>, Option<Buffer>)>,
-    ) -> Self {
-        let member = |(part, a, b, seeds)| Member { part, a, b, seeds };
+    /// Of `parts` parts altogether, some of all `jobs`.
+    pub(super) fn new(parts: usize, jobs: &[Job], members: impl IntoIterator<Item = Member>) -> Self {
+        let members: Vec<_> = members.into_iter().collect();
+        let end = |at: usize| jobs.get(at + 1).map_or(parts, |next| next.outputs);
+        let has_member = |at: usize, job: &Job| {
+            // Members are in the order of the parts.
+            let first = members.partition_point(|member| member.part < job.outputs);
+            members.get(first).is_some_and(|member| member.part < end(at))
+        };
+        let own = jobs.iter().enumerate().filter(|(at, job)| has_member(*at, job));
         Self {
-            members: members.into_iter().map(member).collect(),
+            jobs: own.map(|(_, job)| *job).collect(),
+            members,
             outputs: vec![PartOutput::NOWHERE; parts],
             frame: FrameBlock::default(),
             counts: Arc::default(),
@@ -73,16 +81,11 @@ impl Work {
     }
 
     /// Finds where the parts go this frame and lists their items.
-    fn build(
-        &mut self,
-        cast: &Cast,
-        jobs: &[Job],
-        host: &Host<'_>,
-        parts: &[PartState],
-    ) -> Result<(), DeformError> {
+    fn build(&mut self, cast: &Cast, host: &Host<'_>, parts: &[PartState]) -> Result<(), DeformError> {
+        self.jobs.retain(|job| is_alive(cast, job));
         for member in &self.members {
             let has_history = || parts[member.part].has_previous && host.has_previous(member.a);
-            self.outputs[member.part] = if member.seeds.is_some() && has_history() {
+            self.outputs[member.part] = if member.seeds && has_history() {
                 PartOutput::NOWHERE
             } else {
                 PartOutput {
@@ -91,7 +94,7 @@ impl Work {
                 }
             };
         }
-        self.frame.build(cast, jobs, &self.outputs)
+        self.frame.build(cast, &self.jobs, &self.outputs)
     }
 }
 
@@ -143,7 +146,7 @@ impl Animate {
             return Err(DeformError::StaleDeclaration);
         }
         let cast = &deformer.cast;
-        self.jobs.retain(|job| cast.animator.visible(job.instance).is_ok());
+        self.jobs.retain(|job| is_alive(cast, job));
         self.remember(cast)?;
         let used = (self.rows * size_of::<JointMatrix>()) as u64;
         write_palettes(&self.jobs, host.write(self.palettes.current), |id| cast.animator.palette(id))?;
@@ -153,7 +156,7 @@ impl Animate {
             host.set_used(previous, used);
         }
         for (work, block) in &mut self.works {
-            work.build(cast, &self.jobs, host, &self.parts)?;
+            work.build(cast, host, &self.parts)?;
             let words: &[u8] = bytemuck::cast_slice(work.frame.words());
             host.write(*block).slice(..words.len()).copy_from_slice(words);
             host.set_used(*block, words.len() as u64);
@@ -191,6 +194,11 @@ impl Animate {
             work.counts.set(work.frame.counts());
         }
     }
+}
+
+/// Whether the instance was not despawned.
+fn is_alive(cast: &Cast, job: &Job) -> bool {
+    cast.animator.visible(job.instance).is_ok()
 }
 
 /// A member's offset in units of the kernel.

@@ -4,8 +4,9 @@ use sinew_graph::{Bind, Buffer, Graph, History, Pack};
 
 use super::{
     Deformer,
-    animate::{Animate, Palettes, Work},
+    animate::{Animate, Counts, Member, Palettes, Work},
     buffers::SOURCES,
+    kernels::Kernels,
 };
 use crate::{
     animate::{InstanceId, JointMatrix},
@@ -27,17 +28,18 @@ pub enum OutputKind {
     #[default]
     Transient,
     /// From run to run, in memory of their own: kept while the instance is hidden, and readable outside the
-    /// graph through [`Runtime::exported`](sinew_graph::Runtime::exported).
+    /// graph through [`Runtime::exported`](sinew_graph::Runtime::exported). Undefined until the instance is
+    /// first shown under this declaration.
     Persistent,
-    /// As persistent, and positions and normals twice: this frame's and the frame before's, for motion
-    /// vectors. Where there is no frame before, because the instance was spawned, shown, or
-    /// [told to forget it](crate::Animator::forget_previous), both are this frame's.
+    /// Positions and normals twice: this frame's and the frame before's, for motion vectors. Where there is no
+    /// frame before, because the instance was spawned, shown, or
+    /// [told to forget it](crate::Animator::forget_previous), both are this frame's. Valid in runs in which the
+    /// instance is shown; readable outside the graph as well.
     History,
 }
 
 /// Choices of [`declare_with`].
 #[derive(Clone, Copy)]
-#[non_exhaustive]
 pub struct DeclareOptions<'a> {
     /// The kind of each part, from its instance and its index in the model's parts. What is not transient
     /// is deformed whether a pass reads it or not.
@@ -160,7 +162,7 @@ pub fn declare_with<F: 'static>(
     let previous = options.previous_palettes.then(|| graph.transient("previous palettes", palette_bytes));
     let mut outputs = vec![Output::default(); declared.parts.len()];
     let mut stages = Vec::new();
-    for kind in [OutputKind::Transient, OutputKind::Persistent, OutputKind::History] {
+    for kind in OutputKind::ALL {
         declare_outputs(graph, deformer, &declared, kind, &mut outputs, &mut stages)?;
     }
     let of_instance = declared.jobs.iter().map(|job| (job.instance, declaration(&declared, job))).collect();
@@ -168,11 +170,10 @@ pub fn declare_with<F: 'static>(
     let parts = parts.filter_map(|(part, output)| part.with(output)).collect();
     let skinned = Skinned { parts, of_instance, palettes, previous_palettes: previous };
 
-    let generation = deformer.generation;
-    let jobs = declared.jobs;
     let parts = outputs.len();
-    let shared: Vec<_> = stages.iter().map(|stage| Arc::clone(&stage.work.counts)).collect();
-    let targets: Vec<_> = stages.iter().map(|stage| (stage.label, stage.block, stage.a, stage.b)).collect();
+    let counts: Vec<_> = stages.iter().map(|stage| Arc::clone(&stage.work.counts)).collect();
+    let passes: Vec<_> = stages.iter().map(|stage| (stage.label, stage.block, stage.a, stage.b)).collect();
+    let (jobs, generation) = (declared.jobs, deformer.generation);
     graph.host("animate", |pass| {
         let palettes = Palettes {
             current: pass.upload(palettes),
@@ -182,28 +183,40 @@ pub fn declare_with<F: 'static>(
         let mut animate = Animate::new(jobs, parts, generation, palettes, works);
         move |host: &mut sinew_graph::Host<'_>, frame: &mut F| animate.run(get(frame), host)
     });
-
     let labels = SOURCES.iter().zip(&deformer.sources.buffers);
     let sources: Vec<_> = labels.map(|(label, buffer)| graph.import(*label, buffer)).collect();
-    for ((label, block, a, b), counts) in targets.into_iter().zip(shared) {
-        let kernels = Arc::clone(&deformer.kernels);
-        graph.compute(label, |pass| {
-            let mut entries: Vec<(u32, Bind)> = Vec::with_capacity(8);
-            for (binding, &source) in (0u32..).zip(&sources) {
-                entries.push((binding, pass.storage_read(source).into()));
-            }
-            entries.push((4, pass.storage_read(palettes).into()));
-            entries.push((5, pass.storage_read(block).into()));
-            entries.push((6, pass.pack_write(a).into()));
-            entries.push((7, pass.pack_write(b).into()));
-            let group = pass.bind_group(kernels.group_layout(), entries);
-            move |pass: &mut wgpu::ComputePass<'_>, resources: &sinew_graph::Resources<'_>, _: &F| {
-                let dispatches = kernels.dispatch(pass, resources.group(group), &counts.get());
-                resources.count_dispatches(u64::from(dispatches));
-            }
-        });
+    for ((label, block, a, b), counts) in passes.into_iter().zip(counts) {
+        declare_deform(
+            graph,
+            &deformer.kernels,
+            label,
+            [&sources[..], &[palettes, block]].concat(),
+            [a, b],
+            counts,
+        );
     }
     Ok(skinned)
+}
+
+/// A compute pass: `reads` are bound from 0 on, then both outputs.
+fn declare_deform<F>(
+    graph: &mut Graph<F>,
+    kernels: &Arc<Kernels>,
+    label: &'static str,
+    reads: Vec<Buffer>,
+    writes: [Pack; 2],
+    counts: Arc<Counts>,
+) {
+    let kernels = Arc::clone(kernels);
+    graph.compute(label, |pass| {
+        let mut binds: Vec<Bind> = reads.into_iter().map(|buffer| pass.storage_read(buffer).into()).collect();
+        binds.extend(writes.map(|pack| Bind::from(pass.pack_write(pack))));
+        let group = pass.bind_group(kernels.group_layout(), (0..).zip(binds));
+        move |pass: &mut wgpu::ComputePass<'_>, resources: &sinew_graph::Resources<'_>, _: &F| {
+            let dispatches = kernels.dispatch(pass, resources.group(group), &counts.get());
+            resources.count_dispatches(u64::from(dispatches));
+        }
+    });
 }
 
 /// One compute pass: what it reads its items from and where it writes.
@@ -222,6 +235,36 @@ struct Output {
     previous_a: Option<Buffer>,
 }
 
+/// What passes and resources of a kind are called.
+struct Labels {
+    pass: &'static str,
+    a: &'static str,
+    b: &'static str,
+    block: &'static str,
+}
+
+impl OutputKind {
+    const ALL: [Self; 3] = [Self::Transient, Self::Persistent, Self::History];
+
+    const fn labels(self) -> Labels {
+        match self {
+            Self::Transient => Labels { pass: "deform", a: "positions", b: "tangents", block: "work items" },
+            Self::Persistent => Labels {
+                pass: "deform persistent",
+                a: "persistent positions",
+                b: "persistent tangents",
+                block: "persistent work items",
+            },
+            Self::History => Labels {
+                pass: "deform history",
+                a: "history positions",
+                b: "history tangents",
+                block: "history work items",
+            },
+        }
+    }
+}
+
 /// Declares the packs of all parts of one kind, and how they are filled.
 fn declare_outputs<F>(
     graph: &mut Graph<F>,
@@ -232,23 +275,22 @@ fn declare_outputs<F>(
     stages: &mut Vec<Stage>,
 ) -> Result<(), DeformError> {
     let parts = || declared.parts.iter().enumerate().filter(|(_, part)| part.kind == kind);
-    if parts().next().is_none() && (kind != OutputKind::Transient || !declared.parts.is_empty()) {
+    // A declaration of nothing has its passes too, so that it can be compiled and traced like any other.
+    let stands_for_nothing = declared.parts.is_empty() && kind == OutputKind::Transient;
+    if parts().next().is_none() && !stands_for_nothing {
         return Ok(());
     }
     let sizes_a: Vec<_> = parts().map(|(_, part)| (part.name("positions"), part.bytes_a())).collect();
     let sizes_b: Vec<_> = parts().map(|(_, part)| (part.name("tangents"), part.bytes_b())).collect();
-    let (label, a, b, previous) = match kind {
-        OutputKind::Transient => {
-            ("deform", graph.pack("positions", sizes_a), graph.pack("tangents", sizes_b), None)
-        }
+    let labels = kind.labels();
+    let (a, b, previous) = match kind {
+        OutputKind::Transient => (graph.pack(labels.a, sizes_a), graph.pack(labels.b, sizes_b), None),
         OutputKind::Persistent => {
-            let a = graph.persistent_pack("persistent positions", sizes_a);
-            ("deform persistent", a, graph.persistent_pack("persistent tangents", sizes_b), None)
+            (graph.persistent_pack(labels.a, sizes_a), graph.persistent_pack(labels.b, sizes_b), None)
         }
         OutputKind::History => {
-            let History { current, previous } = graph.history_pack("history positions", sizes_a);
-            let b = graph.persistent_pack("history tangents", sizes_b);
-            ("deform history", current, b, Some(previous))
+            let History { current, previous } = graph.history_pack(labels.a, sizes_a);
+            (current, graph.persistent_pack(labels.b, sizes_b), Some(previous))
         }
     };
     let indices: Vec<usize> = parts().map(|(index, _)| index).collect();
@@ -263,27 +305,21 @@ fn declare_outputs<F>(
     }
 
     let capacity = capacity(deformer, declared, &indices)?;
-    let members = || indices.iter().copied().zip(values.iter().copied());
-    let block = graph.transient(work_items(label), capacity);
-    let work = Work::new(outputs.len(), members().map(|(part, [a, b])| (part, a, Some(b), None)));
-    stages.push(Stage { label, block, a, b, work });
+    let members = indices.iter().zip(&values);
+    let members = members.map(|(&part, &[a, b])| Member { part, a, b: Some(b), seeds: false });
+    let work = Work::new(outputs.len(), &declared.jobs, members);
+    let block = graph.transient(labels.block, capacity);
+    stages.push(Stage { label: labels.pass, block, a, b, work });
     if let Some(previous) = previous {
+        let members = indices.iter().zip(&before);
+        let members = members.map(|(&part, &a)| Member { part, a, b: None, seeds: true });
+        let work = Work::new(outputs.len(), &declared.jobs, members);
         let block = graph.transient("history seeds", capacity);
         // The kernel has two outputs; this pass fills one.
-        let unread = graph.pack("unread", [("unread", 16)]);
-        let seeds = members().zip(&before).map(|((part, [a, _]), &before)| (part, before, None, Some(a)));
-        let work = Work::new(outputs.len(), seeds);
-        stages.push(Stage { label: "seed history", block, a: previous, b: unread, work });
+        let unused = graph.pack("history tangents (unused)", [("history tangents (unused)", 16)]);
+        stages.push(Stage { label: "seed history", block, a: previous, b: unused, work });
     }
     Ok(())
-}
-
-fn work_items(label: &'static str) -> &'static str {
-    match label {
-        "deform" => "work items",
-        "deform persistent" => "persistent work items",
-        _ => "history work items",
-    }
 }
 
 /// Bytes of the block for these parts.

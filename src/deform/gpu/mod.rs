@@ -5,10 +5,8 @@ mod buffers;
 mod declare;
 mod deformer;
 mod kernels;
-
 mod read_back;
 
 pub use declare::{DeclareOptions, OutputKind, Skinned, SkinnedPart, declare, declare_with};
 pub use deformer::Deformer;
-
 pub use read_back::ReadBack;

@@ -3,20 +3,20 @@
 use std::ops::Range;
 
 /// Compute passes over buffers, in an order that can run.
-pub struct Passes {
+pub(crate) struct Passes {
     /// Bytes, by buffer.
-    pub buffers: Vec<u64>,
-    pub passes: Vec<Pass>,
+    pub(crate) buffers: Vec<u64>,
+    pub(crate) passes: Vec<Pass>,
     /// The buffers whose contents are wanted after the last pass, ascending, each once.
-    pub roots: Vec<usize>,
+    pub(crate) roots: Vec<usize>,
 }
 
 /// One compute pass. Every buffer is written by exactly one pass, before any that reads it.
-pub struct Pass {
+pub(crate) struct Pass {
     /// Bound as read-only storage; ascending, each once.
-    pub reads: Vec<usize>,
+    pub(crate) reads: Vec<usize>,
     /// Bound as storage and overwritten completely.
-    pub writes: Vec<usize>,
+    pub(crate) writes: Vec<usize>,
 }
 
 impl Passes {
@@ -60,7 +60,7 @@ impl Passes {
     /// Bytes of the buffers alive at the fullest of the kept passes, without padding: in this order of passes
     /// no placement needs less. A buffer lives from its writer to its last reader, a root to the last pass.
     #[must_use]
-    pub fn live_bytes(&self) -> u64 {
+    pub(crate) fn live_bytes(&self) -> u64 {
         let kept = self.kept();
         let mut lives: Vec<Option<Range<usize>>> = vec![None; self.buffers.len()];
         for (at, pass) in kept.iter().enumerate() {
@@ -90,7 +90,7 @@ impl Passes {
 
 /// A small graph: 2 to 15 passes that read any earlier values; most graphs have passes that nobody needs.
 #[must_use]
-pub fn fuzz(seed: u64) -> Passes {
+pub(crate) fn fuzz(seed: u64) -> Passes {
     let mut rng = Rng::new(seed);
     let passes = 2 + rng.below(14);
     scattered(&mut rng, passes)
@@ -98,14 +98,14 @@ pub fn fuzz(seed: u64) -> Passes {
 
 /// Like [`fuzz`], with a given number of passes.
 #[must_use]
-pub fn random(seed: u64, passes: usize) -> Passes {
+pub(crate) fn random(seed: u64, passes: usize) -> Passes {
     scattered(&mut Rng::new(seed), passes)
 }
 
 /// A frame like a renderer's: a pass reads the previous pass's first value and up to three others of the last
 /// eight passes, and the last value is the root, so that every pass is needed.
 #[must_use]
-pub fn frame(passes: usize) -> Passes {
+pub(crate) fn frame(passes: usize) -> Passes {
     let mut rng = Rng::new(passes as u64);
     let mut graph = Passes::new();
     for at in 0..passes {
