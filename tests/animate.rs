@@ -6,7 +6,10 @@ use std::f32::consts::FRAC_PI_2;
 use glam::{Affine3A, Mat3A, Quat, Vec3};
 use sinew::{
     Animator, InstanceId, Model, ModelId,
-    animate::{AnimateError, BindMode, JointMatrix, LayerKind, Mask, Reference, WorldPose, sample},
+    animate::{
+        AnimateError, BindMode, Events, JointMatrix, LayerKind, LoopMode, Mask, Reference, RootMotion,
+        Travel, WorldPose, bind_here, bind_pose, sample,
+    },
     model::{
         Channel, Clip, Interpolation, Mesh, ModelDesc, MorphTarget, Node, Part, PrimitiveDesc, Skeleton,
         Skin, Topology, Track, Transform,
@@ -520,4 +523,241 @@ fn a_clone_starts_alike_and_goes_its_own_way() {
     stage.animator.evaluate();
     assert_ne!(stage.animator.palette(stage.id).unwrap(), palette);
     assert_eq!(stage.animator.palette(copy).unwrap(), palette);
+}
+
+// Events
+
+/// What a player of `mode` passes in steps of `step`, as (position in hundredths, name).
+fn passed(mode: LoopMode, start: f64, step: f64, steps: usize) -> Vec<(i64, &'static str)> {
+    let events = Events::new(1.0, [(1.0, "end"), (0.0, "start"), (0.25, "a"), (0.75, "b")]).unwrap();
+    let mut stage = Stage::new();
+    let player = stage.animator.play(stage.id, 0).unwrap();
+    player.set_mode(mode);
+    player.seek(start);
+    let mut seen = Vec::new();
+    for _ in 0..steps {
+        player.advance(step);
+        seen.extend(events.passed(player).map(|(at, name)| ((at * 100.0).round() as i64, *name)));
+    }
+    seen
+}
+
+#[test]
+fn events_of_a_looping_clip_happen_once_a_round_at_any_step() {
+    let expected = [
+        (0, "start"),
+        (25, "a"),
+        (75, "b"),
+        (100, "end"),
+        (100, "start"),
+        (125, "a"),
+        (175, "b"),
+        (200, "end"),
+        (200, "start"),
+    ];
+    for steps in [1, 2, 3, 7, 16, 100] {
+        // Sums of binary fractions, so that both ends are met exactly.
+        let step = if steps == 100 { 2.0 / 128.0 } else { 2.0 / steps as f64 };
+        let count = if steps == 100 { 128 } else { steps };
+        let seen = passed(LoopMode::Repeat, 0.0, step, count);
+        if [1, 2, 16, 100].contains(&steps) {
+            assert_eq!(seen, expected, "{steps} steps");
+        } else {
+            assert_eq!(seen[..7], expected[..7], "{steps} steps");
+        }
+    }
+}
+
+#[test]
+fn events_happen_backwards_in_the_order_they_are_passed() {
+    let seen = passed(LoopMode::Repeat, 0.5, -0.5, 3);
+    assert_eq!(
+        seen,
+        [(25, "a"), (0, "start"), (0, "end"), (-25, "b"), (-75, "a"), (-100, "start"), (-100, "end")]
+    );
+}
+
+#[test]
+fn a_clip_that_turns_around_passes_its_ends_once() {
+    let seen = passed(LoopMode::PingPong, 0.0, 0.5, 5);
+    let names: Vec<_> = seen.iter().map(|event| event.1).collect();
+    assert_eq!(names, ["start", "a", "b", "end", "b", "a", "start", "a"]);
+}
+
+#[test]
+fn a_clip_played_once_passes_each_event_once_and_stays() {
+    let seen = passed(LoopMode::Once, 0.0, 0.6, 4);
+    assert_eq!(seen, [(0, "start"), (25, "a"), (75, "b"), (100, "end")]);
+}
+
+#[test]
+fn a_seek_passes_nothing_but_what_lies_where_it_led() {
+    let events = Events::new(1.0, [(0.25, "a"), (0.5, "b"), (0.75, "c")]).unwrap();
+    let mut stage = Stage::new();
+    let player = stage.animator.play(stage.id, 0).unwrap();
+    player.advance(0.3);
+    player.seek(0.5);
+    assert_eq!(events.passed(player).map(|event| *event.1).collect::<Vec<_>>(), ["b"]);
+    player.advance(0.1);
+    player.advance(0.0);
+    assert_eq!(events.passed(player).count(), 0);
+}
+
+#[test]
+fn an_event_outside_its_clip_is_refused() {
+    for time in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
+        assert!(Events::new(1.0, [(0.5, ()), (time, ())]).is_err());
+    }
+    let error = Events::new(1.0, [(0.5, ()), (1.5, ())]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "event 1 is at 1.5 seconds; events are at finite times from 0 to the clip's 1"
+    );
+}
+
+#[test]
+fn a_clip_without_duration_or_events_ends_the_search() {
+    let travel = Travel { from: 0.0, to: 1e18, with_start: true };
+    let none: Events<()> = Events::new(1.0, []).unwrap();
+    assert_eq!(none.over(travel, LoopMode::Repeat, 1.0).count(), 0);
+    let one = Events::new(0.0, [(0.0, ())]).unwrap();
+    assert_eq!(one.over(travel, LoopMode::Repeat, 0.0).count(), 1);
+}
+
+// Root motion
+
+/// A clip that walks along a quarter circle in one second: one metre forward (z), then turned to x.
+fn walker(interpolation: Interpolation) -> Model {
+    let way = [0.0, 0.5, 0.0, 0.0, 0.5, 1.0];
+    let turns = [0.0, FRAC_PI_2].map(|angle| Quat::from_rotation_y(angle).to_array()).concat();
+    let spline = |values: &[f32], width: usize| -> Vec<f32> {
+        values
+            .chunks(width)
+            .flat_map(|key| [&vec![0.0; width][..], key, &vec![0.0; width][..]].concat())
+            .collect()
+    };
+    let make = |channel, values: &[f32], width: u32| Track {
+        interpolation,
+        values: match interpolation {
+            Interpolation::CubicSpline => spline(values, width as usize),
+            _ => values.to_vec(),
+        },
+        width,
+        times: vec![0.0, 1.0],
+        ..track(ROOT, channel, values)
+    };
+    let clip =
+        Clip::new("walk", vec![make(Channel::Translation, &way, 3), make(Channel::Rotation, &turns, 4)]);
+    let skeleton = model().skeleton().clone();
+    Model::new(ModelDesc { skeleton, clips: vec![clip.unwrap()], ..Default::default() }).unwrap()
+}
+
+fn way(from: f64, to: f64) -> Travel {
+    Travel { from, to, with_start: false }
+}
+
+#[test]
+fn root_motion_over_whole_rounds_goes_around_a_square() {
+    let motion = RootMotion::new(&walker(Interpolation::Linear), 0, ROOT, true).unwrap();
+    let ends =
+        [(1.0, Vec3::Z), (2.0, Vec3::Z + Vec3::X), (3.0, Vec3::X), (4.0, Vec3::ZERO), (4000.0, Vec3::ZERO)];
+    for (to, expected) in ends {
+        let delta = motion.over(way(0.0, to), LoopMode::Repeat);
+        assert!(delta.translation.distance(expected) < 1e-5, "{to}: {delta:?}");
+    }
+}
+
+#[test]
+fn root_motion_in_small_steps_adds_up_to_one_large_step() {
+    let motion = RootMotion::new(&walker(Interpolation::Linear), 0, ROOT, true).unwrap();
+    let whole = motion.over(way(0.3, 2.6), LoopMode::Repeat);
+    let (mut place, mut heading) = (Vec3::ZERO, Quat::IDENTITY);
+    for step in 0..23 {
+        let (from, to) = (0.3 + 0.1 * f64::from(step), 0.3 + 0.1 * f64::from(step + 1));
+        let delta = motion.over(way(from, to), LoopMode::Repeat);
+        place += heading * delta.translation;
+        heading *= delta.rotation;
+    }
+    assert!(place.distance(whole.translation) < 1e-5, "{place} {whole:?}");
+    assert!(heading.dot(whole.rotation).abs() > 1.0 - 1e-6);
+    let back = motion.over(way(2.6, 0.3), LoopMode::Repeat);
+    assert!((whole.translation + whole.rotation * back.translation).length() < 1e-5);
+}
+
+#[test]
+fn root_motion_that_turns_around_comes_back() {
+    let motion = RootMotion::new(&walker(Interpolation::Linear), 0, ROOT, true).unwrap();
+    assert!(motion.over(way(0.0, 2.0), LoopMode::PingPong).translation.length() < 1e-6);
+    let once = motion.over(way(0.0, 9.0), LoopMode::Once);
+    assert!(once.translation.distance(Vec3::Z) < 1e-6);
+}
+
+#[test]
+fn what_is_left_of_the_clip_stays_in_one_place_and_faces_one_way() {
+    for interpolation in [Interpolation::Linear, Interpolation::Step, Interpolation::CubicSpline] {
+        let model = walker(interpolation);
+        let left = RootMotion::new(&model, 0, ROOT, true).unwrap().in_place().unwrap();
+        for time in [0.0, 0.3, 0.7, 1.0] {
+            let pose = sample(&model, &left, time);
+            assert!(pose.translations[0].distance(Vec3::Y * 0.5) < 1e-6, "{interpolation:?} {time}");
+            assert!(pose.rotations[0].dot(Quat::IDENTITY).abs() > 1.0 - 1e-6, "{interpolation:?} {time}");
+        }
+    }
+}
+
+#[test]
+fn without_the_turn_only_the_way_is_taken_out() {
+    let model = walker(Interpolation::Linear);
+    let motion = RootMotion::new(&model, 0, ROOT, false).unwrap();
+    let delta = motion.over(way(0.0, 2.0), LoopMode::Repeat);
+    assert!(delta.translation.distance(Vec3::Z * 2.0) < 1e-6 && delta.rotation == Quat::IDENTITY);
+    let pose = sample(&model, &motion.in_place().unwrap(), 1.0);
+    assert!((2.0 * pose.rotations[0].y.atan2(pose.rotations[0].w) - FRAC_PI_2).abs() < 1e-6);
+}
+
+#[test]
+fn root_motion_of_what_does_not_exist_is_refused() {
+    let model = walker(Interpolation::Linear);
+    let clip = RootMotion::new(&model, 1, ROOT, true).unwrap_err();
+    let node = RootMotion::new(&model, 0, 9, true).unwrap_err();
+    let texts = [clip.to_string(), node.to_string()];
+    assert_eq!(texts, ["there is no clip 1; the model has 1", "there is no node 9; the model has 4"]);
+}
+
+// Binding
+
+#[test]
+fn a_skin_bound_here_leaves_vertices_where_they_are() {
+    let mut stage = Stage::new();
+    stage.layer(0, 0.7, 1.0, LayerKind::Blend);
+    stage.animator.evaluate();
+    let world = stage.animator.world(stage.id).unwrap();
+    let skin = bind_here(&stage.model.skins()[0], stage.model.skeleton(), world).unwrap();
+    for (&node, inverse) in skin.joints().iter().zip(skin.inverse_binds()) {
+        let row = world[node as usize] * *inverse;
+        assert!(row.abs_diff_eq(Affine3A::IDENTITY, 1e-6));
+    }
+}
+
+#[test]
+fn a_joint_without_volume_cannot_be_bound_where_it_is() {
+    let stage = Stage::new();
+    let flat = [Affine3A::from_scale(Vec3::new(1.0, 0.0, 1.0)); 4];
+    assert!(bind_here(&stage.model.skins()[0], stage.model.skeleton(), &flat).is_err());
+}
+
+#[test]
+fn the_bind_pose_brings_the_palette_back_to_the_identity() {
+    let mut stage = Stage::new();
+    stage.animator.set_rotation(stage.id, ARM, Quat::from_rotation_x(1.0)).unwrap();
+    stage.animator.set_translation(stage.id, HAND, Vec3::splat(3.0)).unwrap();
+    let pose = bind_pose(&stage.model, 0);
+    assert_eq!(pose.len(), 3);
+    stage.animator.set_pose(stage.id, pose).unwrap();
+    stage.animator.evaluate();
+    for row in &stage.animator.palette(stage.id).unwrap()[..3] {
+        let near = |a: [f32; 4], b: [f32; 4]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6);
+        let identity = JointMatrix::IDENTITY;
+        assert!(near(row.x, identity.x) && near(row.y, identity.y) && near(row.z, identity.z), "{row:?}");
+    }
 }

@@ -191,7 +191,6 @@ impl<F> Graph<F> {
 mod tests {
     use super::*;
 
-    #[expect(clippy::expect_used, reason = "in a helper too, a failed expectation fails the test")]
     fn compile(graph: &Graph<()>) -> Plan {
         graph.compile(&Limits::default()).expect("a valid graph")
     }

@@ -1,5 +1,4 @@
 //! A lost device, and memory that nobody wrote.
-#![expect(clippy::expect_used, reason = "in a helper too, a failed expectation fails the test")]
 
 mod support;
 

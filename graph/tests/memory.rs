@@ -1,5 +1,4 @@
 //! What is shared, and what goes back to the device.
-#![expect(clippy::expect_used, reason = "in a helper too, a failed expectation fails the test")]
 
 mod support;
 

@@ -1,5 +1,4 @@
 //! Storage textures, copies of textures, and attachments that need no memory.
-#![expect(clippy::expect_used, reason = "in a helper too, a failed expectation fails the test")]
 
 mod support;
 

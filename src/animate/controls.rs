@@ -174,7 +174,7 @@ impl Controls {
 }
 
 /// `target` as seen from `parent`; `None` where the parent has no volume.
-fn under(parent: Affine3A, target: Affine3A) -> Option<Transform> {
+pub(super) fn under(parent: Affine3A, target: Affine3A) -> Option<Transform> {
     let determinant = parent.matrix3.determinant();
     if !(determinant.abs() > f32::MIN_POSITIVE && determinant.is_finite()) {
         return None;

@@ -3,9 +3,11 @@
 
 mod animator;
 mod batch;
+mod bind;
 mod blend;
 mod control;
 mod controls;
+mod events;
 mod handle;
 mod hierarchy;
 mod joint_matrix;
@@ -15,11 +17,14 @@ pub mod math;
 mod palette;
 mod player;
 mod pose;
+mod root_motion;
 mod sample;
 
 pub use animator::{AnimateError, Animator, ClipRef, Instance, InstanceId, ModelId, ModelKind};
 pub use batch::Stage;
+pub use bind::{bind_here, bind_pose};
 pub use controls::{BindMode, WorldPose};
+pub use events::{EventError, Events, Passed};
 pub use handle::Handle;
 pub use hierarchy::set_world;
 pub use layer::{Layer, LayerId, LayerKind, Reference};
@@ -27,4 +32,5 @@ pub use mask::Mask;
 pub use palette::{JointMatrix, MAX_MORPH_WEIGHT, PaletteLayout, set_palette};
 pub use player::{LoopMode, Player, Travel};
 pub use pose::{Pose, PoseMut, set_rest};
+pub use root_motion::{RootDelta, RootMotion, RootMotionError};
 pub use sample::{sample, set_channels};
