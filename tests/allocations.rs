@@ -17,7 +17,9 @@ use std::{
 
 use common::models::{Shape, character};
 use sinew::{
-    CpuDeformer, Deformer, Precision, declare,
+    CpuDeformer, Deformer, Precision,
+    animate::{LayerKind, Mask, Reference},
+    declare,
     graph::{Graph, Limits, Runtime, RuntimeOptions, UploadRing},
 };
 
@@ -61,10 +63,18 @@ fn steady(mut frame: impl FnMut()) -> u64 {
 
 fn on_cpu(characters: usize) -> u64 {
     let mut deformer = CpuDeformer::new();
-    let model = deformer.add_model(&character(1, SHAPE), Precision::Packed).unwrap();
+    let data = character(1, SHAPE);
+    let mask = Mask::new(&data, 0.5);
+    let model = deformer.add_model(&data, Precision::Packed).unwrap();
     for _ in 0..characters {
         let id = deformer.spawn(model).unwrap();
         deformer.animator_mut().play(id, "bend").unwrap();
+        // Several layers, one of them masked, one additive, and a node of its own.
+        let animator = deformer.animator_mut();
+        animator.add_layer(id, "bend", LayerKind::Blend).unwrap().mask = Some(mask.clone());
+        animator.add_layer(id, "bend", LayerKind::Additive(Reference::Time(0.5))).unwrap().weight = 0.5;
+        animator.set_scale(id, 0, glam::Vec3::splat(2.0)).unwrap();
+        animator.show_node(id, 1, false).unwrap();
     }
     steady(|| {
         deformer.animator_mut().advance(1.0 / 60.0);

@@ -169,6 +169,28 @@ fn a_frame_graph_is_written_in_the_format_that_its_name_says() {
 }
 
 #[test]
+fn clips_are_blended_and_nodes_hidden() {
+    let folder = folder("blend");
+    let file = triangle(&folder);
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let picture = |name: &str, more: &[&str]| {
+        let out = path(name);
+        let said =
+            sinew(&[&["-q", "render", &file, "-o", &out, "--size", "32x32", "--time", "1"], more].concat());
+        assert_eq!((said.code, said.error.as_str()), (0, ""), "{name}");
+        image::open(out).unwrap().into_rgb8()
+    };
+    let clip = picture("clip.png", &["--clip", "slide"]);
+    assert_eq!(picture("blend.png", &["--blend", "slide:0.5,0:0.5"]), clip);
+    let hidden = picture("hidden.png", &["--hide", "0"]);
+    assert!(hidden.pixels().all(|pixel| pixel == hidden.get_pixel(0, 0)), "nothing is drawn");
+    let said = sinew(&["render", &file, "-o", "out.png", "--blend", "slide"]);
+    assert_eq!((said.code, said.error.as_str()), (2, "error: `slide` is not a clip with its weight"));
+    let said = sinew(&["render", &file, "-o", "out.png", "--hide", "tail"]);
+    assert_eq!((said.code, said.error), (1, format!("error: `{file}` has no node `tail`")));
+}
+
+#[test]
 fn bake_writes_positions_that_follow_the_clip_clamped_at_its_end() {
     let folder = folder("bake");
     let file = triangle(&folder);

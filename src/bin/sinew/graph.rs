@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 
 use crate::{
-    clip, encode::cannot_write, failure::Failure, gpu::Gpu, load::load, render, stage::Stage, ui::Ui,
+    clip, encode::cannot_write, failure::Failure, gpu::Gpu, load::load, playing::Playing, render,
+    stage::Stage, ui::Ui,
 };
 
 /// Frames that are drawn so that GPU times have come back.
@@ -71,7 +72,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
     let clip = clip::choose(&model, args.clip.as_deref(), &args.file)?;
     let gpu = Gpu::open(args.adapter.as_deref())?;
     render::check_size(args.size, &gpu)?;
-    let mut stage = Stage::new(&gpu, &model, clip, args.size, *ui)?;
+    let mut stage = Stage::new(&gpu, &model, Playing::clip(clip), args.size, *ui)?;
     for frame in 0..FRAMES {
         stage.draw(f64::from(frame) / 60.0)?;
         stage.take()?;

@@ -98,8 +98,14 @@ fn clip(clip: &Clip) -> Value {
         "duration": clip.duration(),
         "channels": clip.tracks().len(),
         "keys": keys(clip),
+        "bytes": bytes(clip),
         "interpolations": kinds(clip),
     })
+}
+
+/// Of times and values, as they are kept.
+fn bytes(clip: &Clip) -> usize {
+    clip.tracks().iter().map(|t| size_of_val(&t.times[..]) + size_of_val(&t.values[..])).sum()
 }
 
 fn keys(clip: &Clip) -> usize {
@@ -145,12 +151,13 @@ fn text(path: &Path, model: &Model) -> String {
     for (i, clip) in model.clips().iter().enumerate() {
         let kinds = kinds(clip).into_iter().collect::<Vec<_>>().join(", ");
         out.push(format!(
-            "  clip {i}{}: {} to {} s, {} channels, {} keys, {kinds}",
+            "  clip {i}{}: {} to {} s, {} channels, {} keys, {} bytes, {kinds}",
             quoted(clip.name()),
             clip.start(),
             clip.duration(),
             clip.tracks().len(),
             keys(clip),
+            bytes(clip),
         ));
     }
     out.push(format!("  {} materials, {} textures", model.materials().len(), model.textures().len()));

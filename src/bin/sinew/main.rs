@@ -12,6 +12,7 @@ mod inspect;
 mod load;
 mod oracle;
 mod output;
+mod playing;
 mod render;
 mod stage;
 mod timeline;

@@ -1,12 +1,12 @@
 use std::path::PathBuf;
 
 use crate::{
-    clip,
     encode::Encoder,
     failure::Failure,
     gpu::Gpu,
     load::load,
     output::Output,
+    playing::Playing,
     stage::Stage,
     timeline::{MOST_FRAMES, Timeline, Wish},
     trace::Trace,
@@ -26,6 +26,12 @@ pub(crate) struct Args {
     /// Name or index of the clip [default: the first one; the rest pose where there is none]
     #[arg(long, value_name = "NAME|INDEX")]
     clip: Option<String>,
+    /// Several clips at once with their weights, such as walk:0.3,run:0.7; the first one gives the times
+    #[arg(long, value_name = "NAME:WEIGHT,..", conflicts_with = "clip")]
+    blend: Option<String>,
+    /// Name or index of a node to hide with everything below it; may be given several times
+    #[arg(long, value_name = "NODE")]
+    hide: Vec<String>,
     /// Draw one picture, this many seconds into the clip
     #[arg(long, value_name = "SECONDS", value_parser = seconds, conflicts_with = "frames")]
     time: Option<f64>,
@@ -59,21 +65,23 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
     }
     let trace = args.trace.as_deref().map(Trace::start).transpose()?;
     let model = load(&args.file, ui)?;
-    let clip = clip::choose(&model, args.clip.as_deref(), &args.file)?;
+    let (clip, blend) = (args.clip.as_deref(), args.blend.as_deref());
+    let playing = Playing::new(&model, clip, blend, &args.hide, &args.file)?;
     let wish = Wish { time: args.time, frames: args.frames, fps: args.fps, animated: output.is_animated() };
-    let timeline = Timeline::new(&model, clip, wish);
+    let timeline = Timeline::new(&model, playing.first(), wish);
 
     let gpu = Gpu::open(args.adapter.as_deref())?;
     check_size(args.size, &gpu)?;
-    let mut stage = Stage::new(&gpu, &model, clip, args.size, *ui)?;
+    let played = playing.describe(&model);
+    let mut stage = Stage::new(&gpu, &model, playing, args.size, *ui)?;
     let encoder = Encoder::start(&output, timeline.times.len(), timeline.delay)?;
     let drawn = draw(&mut stage, &timeline, &encoder, trace.as_ref(), ui);
     let written = encoder.finish();
     drawn?;
     written?;
-    let (frames, clip) = (timeline.times.len(), clip::describe(&model, clip));
+    let frames = timeline.times.len();
     let s = if frames == 1 { "" } else { "s" };
-    ui.note(format_args!("{}: {frames} frame{s} of {clip}, drawn by {}", args.output.display(), gpu.name));
+    ui.note(format_args!("{}: {frames} frame{s} of {played}, drawn by {}", args.output.display(), gpu.name));
     trace.map_or(Ok(()), Trace::finish)
 }
 

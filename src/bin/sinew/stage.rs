@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use sinew::{
     Deformer, InstanceId, Model, declare,
     graph::{Graph, Plan, Report, Runtime, RuntimeOptions, Texture, TextureDesc, Timings},
-    render::{Camera, Light, Output, RenderFrame, Renderer, RendererOptions, extents},
+    render::{Camera, Light, Output, RenderFrame, Renderer, RendererOptions},
 };
 
-use crate::{encode::Picture, failure::Failure, gpu::Gpu, ui::Ui};
+use crate::{encode::Picture, failure::Failure, gpu::Gpu, playing::Playing, ui::Ui};
 
 /// #c5d0dc, in linear light.
 const BACKGROUND: wgpu::Color = wgpu::Color { r: 0.558, g: 0.631, b: 0.716, a: 1.0 };
@@ -31,6 +31,7 @@ pub(crate) struct Stage<'g> {
     plan: Plan,
     runtime: Runtime,
     frame: Frame,
+    playing: Playing,
     instance: InstanceId,
     target: Texture,
     size: [u32; 2],
@@ -41,25 +42,23 @@ pub(crate) struct Stage<'g> {
 }
 
 impl<'g> Stage<'g> {
-    /// Uploads the model, frames the camera on all of the clip, and declares the graph.
+    /// Uploads the model, frames the camera on all that is played, and declares the graph.
     pub(crate) fn new(
         gpu: &'g Gpu,
         model: &Model,
-        clip: Option<u32>,
+        playing: Playing,
         size: [u32; 2],
         ui: Ui,
     ) -> Result<Self, Failure> {
         let mut deformer = Deformer::new(&gpu.device);
         let id = deformer.add_model(&gpu.queue, model)?;
         let instance = deformer.spawn(id)?;
-        if let Some(clip) = clip {
-            deformer.play(instance, clip)?;
-        }
+        playing.start(&mut deformer, instance)?;
         let mut renderer = Renderer::new(&gpu.device, RendererOptions { format: FORMAT, samples: 4 })?;
         for diagnostic in renderer.add_model(&gpu.queue, model)? {
             ui.note(diagnostic);
         }
-        let camera = Camera::frame(extents(model, clip)?, size[0] as f32 / size[1] as f32);
+        let camera = Camera::frame(playing.extents(model)?, size[0] as f32 / size[1] as f32);
         let light = Light::studio(&camera);
 
         let mut graph = Graph::new();
@@ -77,6 +76,7 @@ impl<'g> Stage<'g> {
             plan,
             runtime: Runtime::new(&gpu.device, &gpu.queue, RuntimeOptions::default()),
             frame: Frame { deformer, camera, light },
+            playing,
             instance,
             target,
             size,
@@ -89,9 +89,7 @@ impl<'g> Stage<'g> {
 
     /// Draws the pose at `time`; [`Stage::take`] returns it. At most [`IN_FLIGHT`] may be outstanding.
     pub(crate) fn draw(&mut self, time: f64) -> Result<(), Failure> {
-        if let Some(player) = self.frame.deformer.animator_mut().player_mut(self.instance)? {
-            player.seek(time);
-        }
+        self.playing.seek(&mut self.frame.deformer, self.instance, time)?;
         let Some(readback) = self.idle.pop() else {
             return Err(Failure::new("more frames drawn than taken"));
         };
