@@ -13,7 +13,8 @@
 //!
 //! # Three ways in
 //! - **A frame graph.** [`declare`] adds the two passes above to a [`graph::Graph`]; your raster passes
-//!   read the [`SkinnedPart`]s that it returns. What no pass reads is not deformed.
+//!   read the [`SkinnedPart`]s that it returns. What no pass reads is not deformed. [`declare_with`] chooses per
+//!   part: transient, persistent, or with the positions of the frame before.
 //! - **Your own frame.** [`Deformer::record`] writes into your encoder, [`Deformer::vertices`] and
 //!   [`Deformer::buffers`] give vertex buffers to draw from.
 //! - **No GPU.** [`Animator`] evaluates poses and palettes, [`CpuDeformer`] deforms by the kernel's twin.
