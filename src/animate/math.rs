@@ -7,6 +7,12 @@ use glam::Quat;
 #[must_use]
 pub fn normalize(q: Quat) -> Quat {
     let [x, y, z, w] = q.to_array();
+    let square = x * x + y * y + z * z + w * w;
+    // Neither overflow nor lost digits: what almost every quaternion is like.
+    if square > 1e-12 && square < 1e12 {
+        let inverse = 1.0 / square.sqrt();
+        return Quat::from_xyzw(x * inverse, y * inverse, z * inverse, w * inverse);
+    }
     let largest = x.abs().max(y.abs()).max(z.abs()).max(w.abs());
     if !(largest > f32::MIN_POSITIVE && largest.is_finite()) {
         return Quat::IDENTITY;

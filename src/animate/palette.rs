@@ -20,6 +20,11 @@ impl JointMatrix {
     /// Coefficients cut to ±[`JointMatrix::MAX`], and 0 for NaN: what overflowed up the chain stays finite.
     #[must_use]
     pub fn bounded(self) -> Self {
+        // False for NaN too. Without short circuits, so that a row is one comparison.
+        let is_inside = |row: [f32; 4]| row.iter().fold(true, |inside, v| inside & (v.abs() <= Self::MAX));
+        if is_inside(self.x) & is_inside(self.y) & is_inside(self.z) {
+            return self;
+        }
         let bounded =
             |row: [f32; 4]| row.map(|v| if v.is_nan() { 0.0 } else { v.clamp(-Self::MAX, Self::MAX) });
         Self { x: bounded(self.x), y: bounded(self.y), z: bounded(self.z) }
