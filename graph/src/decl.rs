@@ -1,6 +1,7 @@
 //! What a graph declares, as plain tables. Handles are indices into them.
 
 use std::{
+    cell::Cell,
     hash::{Hash, Hasher},
     ops::Range,
 };
@@ -205,18 +206,9 @@ pub(crate) struct Declarations {
     pub(crate) groups: Vec<GroupDecl>,
     /// Mistakes seen while declaring; `compile` reports them.
     pub(crate) errors: Vec<GraphError>,
-    pub(crate) has_imports: bool,
     shape: Fingerprint,
-    disabled: u64,
-    imports: u64,
-}
-
-/// Spreads every bit over all others (the finaliser of SplitMix64), so that terms that differ little cannot
-/// cancel each other out when they are combined by exclusive or.
-fn mixed(term: u64) -> u64 {
-    let term = (term ^ (term >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let term = (term ^ (term >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    term ^ (term >> 31)
+    /// What `fingerprint` returned last, until something changes.
+    known: Cell<Option<u64>>,
 }
 
 impl Declarations {
@@ -232,36 +224,50 @@ impl Declarations {
             passes: Vec::new(),
             groups: Vec::new(),
             errors: Vec::new(),
-            has_imports: false,
             shape: Fingerprint::new(),
-            disabled: 0,
-            imports: 0,
+            known: Cell::new(None),
         }
     }
 
     /// Folds one declaration into the fingerprint.
     pub(crate) fn note(&mut self, what: impl Hash) {
         what.hash(&mut self.shape);
+        self.known.set(None);
     }
 
     /// Switches a pass; switching it back restores the fingerprint, and so finds the plan again.
     pub(crate) fn enable(&mut self, pass: u32, enabled: bool) {
-        let decl = &mut self.passes[pass as usize];
-        if decl.enabled != enabled {
-            decl.enabled = enabled;
-            self.disabled ^= mixed(Fingerprint::of(&("disabled", pass)));
-        }
+        self.passes[pass as usize].enabled = enabled;
+        self.touch_switches();
     }
 
-    /// Notes what of an imported buffer a plan depends on; a second call for the same takes it back.
-    pub(crate) fn note_import(&mut self, storage: u32, buffer: &wgpu::Buffer) {
-        self.has_imports = true;
-        self.imports ^= mixed(Fingerprint::of(&("import", storage, buffer.size(), buffer.usage())));
+    /// Says that something beside the declarations changed that the fingerprint covers.
+    pub(crate) fn touch_switches(&mut self) {
+        self.known.set(None);
     }
 
-    /// The declaration's shape, with the switches of its passes.
+    /// The declarations' shape, with the switches of passes, and what of imported buffers a plan depends on.
     pub(crate) fn fingerprint(&self) -> u64 {
-        self.shape.finish() ^ self.disabled ^ self.imports
+        let fingerprint = self.known.get().unwrap_or_else(|| {
+            let mut hasher = self.shape;
+            for switches in self.passes.chunks(64) {
+                let bit = |mask: u64, pass: &PassDecl| mask << 1 | u64::from(pass.enabled);
+                switches.iter().fold(0, bit).hash(&mut hasher);
+            }
+            for storage in &self.storages {
+                if let Home::External(buffer) = &storage.home {
+                    (buffer.size(), buffer.usage()).hash(&mut hasher);
+                }
+            }
+            hasher.finish()
+        });
+        self.known.set(Some(fingerprint));
+        fingerprint
+    }
+
+    /// Whether any buffer is the caller's.
+    pub(crate) fn has_imports(&self) -> bool {
+        self.storages.iter().any(|storage| matches!(storage.home, Home::External(_)))
     }
 
     /// The values that a use touches: one, or every member of a pack.
@@ -275,6 +281,15 @@ impl Declarations {
 
     pub(crate) fn pack_storage(&self, pack: u32) -> &Storage {
         &self.storages[self.packs[pack as usize] as usize]
+    }
+
+    /// The members of the current side of the kept resource that a storage is a side of.
+    pub(crate) fn kept_members(&self, storage: u32) -> Range<u32> {
+        let current = match self.storages[storage as usize].home {
+            Home::Kept(kept, _) => self.kept[kept as usize].resource,
+            Home::Transient | Home::External(_) => storage,
+        };
+        self.storages[current as usize].members.clone()
     }
 
     /// The storage that a use touches, if it touches a buffer.

@@ -17,9 +17,7 @@ pub enum GraphError {
         resource: Label,
     },
     /// Two passes write one value, or both change it in place.
-    #[error(
-        "`{resource}` is written by `{first}` and again by `{second}`; let `{second}` use `modify` on what `{first}` leaves"
-    )]
+    #[error("{}", TwoWriters { resource, first, second })]
     TwoWriters {
         /// What they write.
         resource: Label,
@@ -155,7 +153,7 @@ pub enum GraphError {
         has: wgpu::BufferUsages,
     },
     /// An exported value that no enabled pass writes.
-    #[error("exported `{resource}` is written by no pass; declare its writer or drop the export")]
+    #[error("exported `{resource}` is written by no enabled pass; declare its writer or drop the export")]
     ExportWithoutWriter {
         /// The exported value.
         resource: Label,
@@ -167,6 +165,100 @@ pub enum GraphError {
         resource: Label,
         /// The pass that changes it.
         pass: Label,
+    },
+    /// An exported import that cannot be used as it is exported for.
+    #[error(
+        "exported `{resource}` is an imported buffer that needs {needs:?}, but it was created with {has:?}; create it with both"
+    )]
+    ExportUsage {
+        /// The exported value.
+        resource: Label,
+        /// What it is exported for.
+        needs: wgpu::BufferUsages,
+        /// What the buffer has.
+        has: wgpu::BufferUsages,
+    },
+    /// An exported value for a use that an arena cannot have.
+    #[error(
+        "`{resource}` cannot be exported for {usage:?}: its buffer is shared; copy it into one of your own behind the run"
+    )]
+    ExportForMapping {
+        /// The exported value.
+        resource: Label,
+        /// What it is exported for.
+        usage: wgpu::BufferUsages,
+    },
+    /// An imported buffer that is empty, or whose size bindings and copies cannot have.
+    #[error(
+        "pass `{pass}` uses imported `{resource}` of {size} bytes as `{usage}`; create it with a multiple of 4 bytes, at least 4"
+    )]
+    ImportSize {
+        /// The pass.
+        pass: Label,
+        /// The imported buffer.
+        resource: Label,
+        /// The method that declared the use.
+        usage: &'static str,
+        /// Bytes of the buffer.
+        size: u64,
+    },
+    /// A buffer that two imports stand for.
+    #[error(
+        "`replace_import` gives `{resource}` the buffer that `{other}` stands for; use `{other}` in its place"
+    )]
+    ImportedTwice {
+        /// The import that was to be replaced.
+        resource: Label,
+        /// The import that has the buffer.
+        other: Label,
+    },
+    /// A raster pass that draws into nothing.
+    #[error("raster pass `{pass}` draws into nothing; declare a colour or depth attachment")]
+    NoAttachment {
+        /// The pass.
+        pass: Label,
+    },
+    /// More colour attachments than the device has.
+    #[error(
+        "raster pass `{pass}` has {count} colour attachments, over the device's `max_color_attachments` of {limit}"
+    )]
+    TooManyAttachments {
+        /// The pass.
+        pass: Label,
+        /// How many it has.
+        count: u32,
+        /// The limit.
+        limit: u32,
+    },
+    /// A resolve between textures that do not fit together.
+    #[error(
+        "raster pass `{pass}` resolves `{resource}` into `{into}`; the first needs several samples, and both one format"
+    )]
+    Resolve {
+        /// The pass.
+        pass: Label,
+        /// The multisampled texture.
+        resource: Label,
+        /// What it is resolved into.
+        into: Label,
+    },
+    /// A depth outside 0 to 1.
+    #[error("raster pass `{pass}` clears depth to {clear}; depth lies from 0 to 1")]
+    DepthClear {
+        /// The pass.
+        pass: Label,
+        /// The depth.
+        clear: String,
+    },
+    /// A sample count that no texture, or no storage texture, has.
+    #[error("texture `{resource}` has {samples} samples; use 1, 2, 4, 8 or 16, and 1 for a storage texture")]
+    Samples {
+        /// The texture.
+        resource: Label,
+        /// Its samples.
+        samples: u32,
+        /// Whether a shader writes or reads it as storage.
+        is_storage: bool,
     },
     /// A pass reads what a disabled pass would have written.
     #[error(
@@ -208,6 +300,15 @@ impl GraphError {
             Self::WriterDisabled { .. } => "G015",
             Self::NothingObservable => "G016",
             Self::NotImported { .. } => "G017",
+            Self::ExportUsage { .. } => "G018",
+            Self::ExportForMapping { .. } => "G019",
+            Self::ImportSize { .. } => "G020",
+            Self::ImportedTwice { .. } => "G021",
+            Self::NoAttachment { .. } => "G022",
+            Self::TooManyAttachments { .. } => "G023",
+            Self::Resolve { .. } => "G024",
+            Self::DepthClear { .. } => "G025",
+            Self::Samples { .. } => "G026",
         }
     }
 }
@@ -231,6 +332,26 @@ impl fmt::Display for Shape {
 
 const fn plural(count: u32) -> &'static str {
     if count == 1 { "" } else { "s" }
+}
+
+struct TwoWriters<'a> {
+    resource: &'a Label,
+    first: &'a Label,
+    second: &'a Label,
+}
+
+impl fmt::Display for TwoWriters<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { resource, first, second } = self;
+        if first == second {
+            return write!(f, "`{resource}` is written twice by `{first}`; declare one write of it");
+        }
+        write!(
+            f,
+            "`{resource}` is written by `{first}` and again by `{second}`; let `{second}` use `modify` on what \
+             `{first}` leaves"
+        )
+    }
 }
 
 struct Chain<'a>(&'a [Label]);

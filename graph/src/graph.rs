@@ -6,7 +6,7 @@ use crate::{
     decl::{Declarations, PassDecl},
     declare::Declare,
     error::{GraphError, GraphErrors},
-    handle::{Label, Pass},
+    handle::{GraphId, Label, Pass},
     limits::Limits,
     plan::{Body, Plan},
     record::Record,
@@ -25,6 +25,8 @@ pub struct Graph<F> {
     pub(crate) decl: Declarations,
     /// One closure per pass, parallel to `decl.passes`.
     pub(crate) records: Vec<Record<F>>,
+    /// Of the first declarations; [`clear`](Self::clear) leaves it.
+    pub(crate) family: GraphId,
     /// Whether sizes are rounded up to classes.
     pub(crate) size_classes: bool,
     /// Newest last.
@@ -35,8 +37,10 @@ pub struct Graph<F> {
 
 impl<F> Default for Graph<F> {
     fn default() -> Self {
+        let decl = Declarations::new();
         Self {
-            decl: Declarations::new(),
+            family: decl.id,
+            decl,
             records: Vec::new(),
             size_classes: false,
             plans: RefCell::default(),
@@ -145,9 +149,14 @@ impl<F> Graph<F> {
         {
             let body = plans.remove(at);
             plans.push(Arc::clone(&body));
-            return Ok(Plan { graph: self.decl.id, shape: self.decl.fingerprint(), body });
+            return Ok(Plan {
+                graph: self.decl.id,
+                family: self.family,
+                shape: self.decl.fingerprint(),
+                body,
+            });
         }
-        let plan = compile::compile(&self.decl, limits, CompileOptions::default())?;
+        let plan = compile::compile(&self.decl, self.family, limits, CompileOptions::default())?;
         if plans.len() == PLANS {
             plans.remove(0);
         }
@@ -158,7 +167,7 @@ impl<F> Graph<F> {
     /// [`compile`](Self::compile) without its memory, and with stages switched off, to show that checks notice.
     #[doc(hidden)]
     pub fn compile_with(&self, limits: &Limits, options: CompileOptions) -> Result<Plan, GraphErrors> {
-        compile::compile(&self.decl, limits, options)
+        compile::compile(&self.decl, self.family, limits, options)
     }
 
     fn open<R>(

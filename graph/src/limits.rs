@@ -15,6 +15,8 @@ pub struct Limits {
     pub max_uniform_binding: u64,
     /// Texels along a side of a texture.
     pub max_texture_side: u32,
+    /// Colour attachments of a raster pass.
+    pub max_color_attachments: u32,
 }
 
 impl Limits {
@@ -31,6 +33,7 @@ impl Limits {
             max_buffer_size: self.max_buffer_size.min(MOST),
             max_storage_binding: self.max_storage_binding.min(MOST),
             max_uniform_binding: self.max_uniform_binding.min(MOST),
+            max_texture_side: self.max_texture_side.min(1 << 16),
             ..*self
         }
     }
@@ -45,6 +48,7 @@ impl From<&wgpu::Limits> for Limits {
             max_storage_binding: limits.max_storage_buffer_binding_size,
             max_uniform_binding: limits.max_uniform_buffer_binding_size,
             max_texture_side: limits.max_texture_dimension_2d,
+            max_color_attachments: limits.max_color_attachments,
         }
     }
 }

@@ -16,6 +16,8 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(crate) graph: GraphId,
+    /// The first declaration of the graph that it came from.
+    pub(crate) family: GraphId,
     /// The fingerprint of the declarations, without the limits.
     pub(crate) shape: u64,
     pub(crate) body: Arc<Body>,
@@ -23,7 +25,7 @@ pub struct Plan {
 
 impl PartialEq for Plan {
     fn eq(&self, other: &Self) -> bool {
-        self.body == other.body
+        Arc::ptr_eq(&self.body, &other.body) || self.body == other.body
     }
 }
 
@@ -48,6 +50,10 @@ pub(crate) struct Body {
     pub(crate) kept: Vec<Option<KeptBuffer>>,
     /// By kept texture, if the plan uses it.
     pub(crate) kept_textures: Vec<Option<KeptTexture>>,
+    /// The values and textures of every kept resource, used or not, by their first and last index: what asks for
+    /// the frame before need not read it.
+    pub(crate) kept_values: Vec<(Range<u32>, u32)>,
+    pub(crate) kept_texture_values: Vec<(u32, u32)>,
     /// The exported values.
     pub(crate) exported: Vec<u32>,
     /// The kept storages that a pass of the plan fills.
@@ -153,6 +159,8 @@ pub(crate) struct KeptBuffer {
     pub(crate) size: u64,
     pub(crate) usage: wgpu::BufferUsages,
     pub(crate) is_history: bool,
+    /// Which members lie where.
+    pub(crate) layout: u64,
 }
 
 /// A texture that the runtime keeps, or the two of a history.
@@ -299,7 +307,8 @@ impl Plan {
 
     /// Bytes if every transient texture were one of its own.
     pub fn unaliased_texture_bytes(&self) -> u64 {
-        self.textures().filter(|texture| texture.slot().is_some()).map(|texture| texture.desc.bytes()).sum()
+        let pooled = self.textures().filter(|texture| texture.slot().is_some());
+        pooled.fold(0, |sum, texture| sum.saturating_add(texture.desc.bytes()))
     }
 
     /// Bytes of all arenas.
@@ -309,7 +318,7 @@ impl Plan {
 
     /// Bytes of the pooled textures, as far as their formats say; memoryless ones count.
     pub fn texture_bytes(&self) -> u64 {
-        self.body.slots.iter().map(|slot| slot.desc.bytes()).sum()
+        self.body.slots.iter().fold(0, |sum, slot| sum.saturating_add(slot.desc.bytes()))
     }
 
     /// Bytes of buffers that the runtime keeps from run to run; a history counts twice.

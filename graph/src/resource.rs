@@ -19,7 +19,7 @@ impl<F> Graph<F> {
 
     /// A buffer of `size` bytes that keeps its contents from run to run, as long as the graph and the runtime
     /// live; zeros at first. Writing it keeps a pass alive, since a later frame may read it. Declared anew with
-    /// another name, size or set of uses it starts anew.
+    /// another name, size or, of a pack, other members it starts anew; so does a texture with other uses.
     ///
     /// A pass that reads it without another writing it sees what the run before left. To read that and to
     /// change it in the same frame, [`modify`](crate::Declare::modify) it or declare a
@@ -125,7 +125,6 @@ impl<F> Graph<F> {
         }
         let label = label.into();
         self.decl.note(("import", &label));
-        self.decl.note_import(self.decl.storages.len() as u32, buffer);
         self.storage(label.clone(), Home::External(buffer.clone()), [(label, buffer.size())], false)
     }
 
@@ -141,13 +140,20 @@ impl<F> Graph<F> {
             let resource = self.decl.values[import.index as usize].label.clone();
             return self.decl.errors.push(GraphError::NotImported { resource });
         };
-        let before = before.clone();
-        self.decl.note_import(storage, &before);
-        self.decl.note_import(storage, with);
+        if before == with {
+            return;
+        }
+        let has_it = |other: &Storage| matches!(&other.home, Home::External(buffer) if buffer == with);
+        if let Some(other) = self.decl.storages.iter().find(|other| has_it(other)) {
+            let (resource, other) =
+                (self.decl.values[import.index as usize].label.clone(), other.label.clone());
+            return self.decl.errors.push(GraphError::ImportedTwice { resource, other });
+        }
         self.decl.storages[storage as usize].home = Home::External(with.clone());
         for value in self.decl.values.iter_mut().filter(|value| value.storage == storage) {
             value.size = with.size();
         }
+        self.decl.touch_switches();
     }
 
     /// A texture that lives inside one frame, taken from a pool.
@@ -195,7 +201,14 @@ impl<F> Graph<F> {
     /// As [`export`](Self::export), for uses outside the graph other than being copied from.
     pub fn export_for(&mut self, buffer: Buffer, usage: wgpu::BufferUsages) {
         if buffer.graph == self.decl.id && (buffer.index as usize) < self.decl.values.len() {
+            const MAPPED: wgpu::BufferUsages =
+                wgpu::BufferUsages::MAP_READ.union(wgpu::BufferUsages::MAP_WRITE);
             let value = &mut self.decl.values[buffer.index as usize];
+            let storage = &self.decl.storages[value.storage as usize];
+            if usage.intersects(MAPPED) && !matches!(storage.home, Home::External(_)) {
+                let resource = value.label.clone();
+                return self.decl.errors.push(GraphError::ExportForMapping { resource, usage });
+            }
             value.exported = true;
             self.decl.storages[value.storage as usize].extra_usage |= usage;
             self.decl.note(("export", buffer.index, usage));
@@ -224,6 +237,7 @@ impl<F> Graph<F> {
         self.decl.packs.push(self.decl.storages.len() as u32);
         self.storage(label, home, members, true);
         let range = self.decl.pack_storage(index).members.clone();
+        self.decl.note(range.len());
         for member in range {
             let Value { label, size, .. } = &self.decl.values[member as usize];
             let shape = (label.clone(), *size);

@@ -57,11 +57,15 @@ impl UploadRing {
 
     /// A mapped buffer of at least `bytes`, the smallest idle one or a new one.
     ///
-    /// `None` if the device cannot map it, as after it was lost.
+    /// `None` if the device cannot map it, as after it was lost, or has no buffers of that size.
     pub fn take(&mut self, bytes: u64) -> Option<Staging> {
         self.takes += 1;
         self.remap();
-        let buffer = self.reuse(bytes).unwrap_or_else(|| self.create(bytes));
+        let buffer = match self.reuse(bytes) {
+            Some(buffer) => buffer,
+            None if bytes > self.device.limits().max_buffer_size => return None,
+            None => self.create(bytes),
+        };
         let view = buffer.slice(..).get_mapped_range_mut().ok()?;
         let slot = Slot { buffer: Some(buffer), take: self.takes, returned: Arc::clone(&self.returned) };
         Some(Staging { view: Some(view), slot, copied: false })
@@ -100,10 +104,16 @@ impl UploadRing {
         self.created += 1;
         self.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("upload"),
-            size: bytes.max(1).checked_next_multiple_of(GRANULARITY).unwrap_or(bytes),
+            size: self.size(bytes),
             usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
             mapped_at_creation: true,
         })
+    }
+
+    /// Room to spare, as far as the device has buffers of that size.
+    fn size(&self, bytes: u64) -> u64 {
+        let wanted = bytes.max(1).checked_next_multiple_of(GRANULARITY).unwrap_or(bytes);
+        wanted.min(self.device.limits().max_buffer_size).max(bytes)
     }
 
     /// Asks for the buffers whose encoder was dropped. The lock is not held: a failing map calls back at once.

@@ -415,7 +415,7 @@ fn an_exported_value_without_writer_is_refused() {
     compute(&mut graph, "kept", |pass| pass.keep());
     assert_eq!(
         refusal(&graph),
-        "G013: exported `vertices` is written by no pass; declare its writer or drop the export"
+        "G013: exported `vertices` is written by no enabled pass; declare its writer or drop the export"
     );
 }
 

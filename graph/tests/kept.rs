@@ -181,7 +181,7 @@ fn a_graph_declared_anew_finds_what_has_the_same_name_and_size() {
     fill(&mut graph, other);
     history_graph(&mut graph, &bench);
     let plan = compile(&graph);
-    assert_eq!(bench.run(&mut graph, &old, &mut Frame::new(4)), Err(RunError::ForeignPlan));
+    assert_eq!(bench.run(&mut graph, &old, &mut Frame::new(4)), Err(RunError::StalePlan));
     assert_eq!(bench.frames(&mut graph, &plan, [4, 5, 6]), [3, 4, 5]);
 }
 
@@ -365,4 +365,104 @@ fn the_sides_of_a_history_texture_change_places_without_new_objects() {
     assert!(views[0] != views[1] && views[0] == views[2] && views[1] == views[3]);
     let known: Vec<_> = seen.iter().map(|(_, has_previous)| *has_previous).collect();
     assert_eq!(known, [false, true, true, true]);
+}
+
+#[test]
+fn a_pass_that_is_added_later_finds_what_was_kept() {
+    let mut bench = Bench::new();
+    let mut graph = Graph::new();
+    let history = graph.history("history", 16);
+    fill(&mut graph, history.current);
+    let plan = compile(&graph);
+    let mut run = |graph: &mut Graph<Frame>, plan: &Plan, number| {
+        let mut encoder = encoder(&bench.device);
+        bench.runtime.run(graph, plan, &mut encoder, &mut Frame::new(number)).expect("a run");
+        bench.queue.submit([encoder.finish()]);
+    };
+    run(&mut graph, &plan, 1);
+    run(&mut graph, &plan, 2);
+    // Uses that the buffers were not made for.
+    show(&mut graph, &bench, history.previous);
+    graph.export_for(history.current, wgpu::BufferUsages::VERTEX);
+    let plan = compile(&graph);
+    assert_eq!(bench.frames(&mut graph, &plan, [3, 4, 5]), [2, 3, 4]);
+}
+
+#[test]
+fn a_host_pass_that_writes_nothing_does_not_turn_a_history() {
+    let mut bench = Bench::new();
+    let mut graph = Graph::new();
+    let history = graph.history("history", 16);
+    graph.host("fill", |pass| {
+        let into = pass.upload(history.current);
+        move |host, frame: &mut Frame| {
+            if frame.number > 0 {
+                host.write(into).copy_from_slice(&[frame.number; 16]);
+            }
+        }
+    });
+    show(&mut graph, &bench, history.previous);
+    let plan = compile(&graph);
+    assert_eq!(bench.frames(&mut graph, &plan, [1, 2, 0]), [0, 1, 2]);
+    assert_eq!(bench.frames(&mut graph, &plan, [0, 0, 3]), [2, 2, 2]);
+}
+
+#[test]
+fn whether_there_was_a_run_before_can_be_asked_without_reading_it() {
+    let mut bench = Bench::new();
+    let mut graph = Graph::new();
+    let history = graph.history("history", 16);
+    graph.host("fill", |pass| {
+        let into = pass.upload(history.current);
+        move |host, frame: &mut Frame| {
+            frame.has_previous = host.has_previous(history.previous);
+            host.write(into).copy_from_slice(&[frame.number; 16]);
+        }
+    });
+    show(&mut graph, &bench, history.current);
+    let plan = compile(&graph);
+    let mut frame = Frame::new(1);
+    bench.run(&mut graph, &plan, &mut frame).expect("a run");
+    assert!(!frame.has_previous);
+    bench.run(&mut graph, &plan, &mut frame).expect("a run");
+    assert!(frame.has_previous);
+}
+
+#[test]
+fn a_pack_with_other_members_starts_anew() {
+    let mut bench = Bench::new();
+    let mut graph = Graph::new();
+    let declare = |graph: &mut Graph<Frame>, members: [(&'static str, u64); 2], bench: &Bench| {
+        graph.clear();
+        let pack = graph.persistent_pack("pack", members);
+        let a = graph.members(pack).nth(usize::from(members[0].0 != "a")).expect("a member");
+        let pass = fill(graph, a);
+        show(graph, bench, a);
+        pass
+    };
+    declare(&mut graph, [("a", 16), ("b", 16)], &bench);
+    let plan = compile(&graph);
+    bench.frames(&mut graph, &plan, [1, 2, 3]);
+    let pass = declare(&mut graph, [("b", 16), ("a", 16)], &bench);
+    graph.set_enabled(pass, false);
+    let plan = compile(&graph);
+    assert_eq!(bench.run(&mut graph, &plan, &mut Frame::new(9)), Ok(0));
+}
+
+#[test]
+fn what_is_kept_can_be_exported_in_a_run_that_does_not_use_it() {
+    let mut bench = Bench::new();
+    let mut graph = Graph::new();
+    let kept = graph.persistent("kept", 16);
+    let pass = fill(&mut graph, kept);
+    let other = graph.transient("other", 16);
+    fill(&mut graph, other);
+    show(&mut graph, &bench, other);
+    graph.export(kept);
+    let plan = compile(&graph);
+    bench.run(&mut graph, &plan, &mut Frame::new(1)).expect("a run");
+    graph.set_enabled(pass, false);
+    let without = compile(&graph);
+    bench.run(&mut graph, &without, &mut Frame::new(2)).expect("a run");
+    assert!(bench.runtime.exported(&without, kept).is_some());
 }

@@ -403,3 +403,86 @@ fn textures_that_do_not_live_together_share_a_slot() {
         text.lines().filter_map(|line| line.split_once("slot ")).map(|(_, slot)| slot).collect();
     assert_eq!(slots, ["0", "1", "0"]);
 }
+
+/// A texture's writers are ordered through each other: one that is culled must not take that with it.
+#[test]
+fn a_culled_writer_of_a_texture_leaves_the_order_of_its_neighbours() {
+    let mut graph = Graph::new();
+    let texture = graph.texture("texture", COLOR);
+    let [b, c, first, last] = ["b", "c", "first", "last"].map(|label| graph.transient(label, 16));
+    compute(&mut graph, "write 1", |pass| {
+        pass.storage_read(b);
+        pass.storage_texture_write(texture);
+    });
+    compute(&mut graph, "read 1", |pass| {
+        pass.sampled(texture);
+        pass.storage_write(first);
+    });
+    compute(&mut graph, "write 2", |pass| {
+        pass.storage_texture_write(texture);
+    });
+    compute(&mut graph, "write 3", |pass| {
+        pass.storage_texture_write(texture);
+    });
+    compute(&mut graph, "read 3", |pass| {
+        pass.sampled(texture);
+        pass.storage_read(c);
+        pass.storage_write(last);
+    });
+    for (label, value) in [("b", b), ("c", c)] {
+        compute(&mut graph, label, |pass| {
+            pass.storage_write(value);
+        });
+    }
+    graph.export(first);
+    graph.export(last);
+    assert_eq!(trace(&compile(&graph)), "b write 1 read 1 write 3 c read 3");
+}
+
+#[test]
+fn the_side_of_a_history_that_is_read_is_stored_for_the_next_frame() {
+    let mut graph = Graph::new();
+    let history = graph.history_texture("history", COLOR);
+    raster(&mut graph, "over", |pass| {
+        pass.color(history.previous, None);
+        pass.keep();
+    });
+    assert_eq!(attachments(&graph), ["color `history (previous)`: load, store"]);
+}
+
+#[test]
+fn a_pack_without_members_takes_four_bytes() {
+    let mut graph = Graph::new();
+    let pack = graph.pack("pack", Vec::<(&str, u64)>::new());
+    compute(&mut graph, "write", |pass| {
+        pass.pack_write(pack);
+        pass.keep();
+    });
+    assert_eq!(compile(&graph).buffers()[0].size, 4);
+}
+
+/// Labels of one pack's members that spell another declaration are not that declaration.
+#[test]
+fn the_number_of_members_is_part_of_a_packs_shape() {
+    let fingerprint = |members: &[(&'static str, u64)]| {
+        let mut graph = Graph::new();
+        let pack = graph.pack("pack", members.iter().copied());
+        compute(&mut graph, "write", |pass| {
+            pass.pack_write(pack);
+            pass.keep();
+        });
+        compile(&graph).fingerprint()
+    };
+    assert_ne!(fingerprint(&[("a", 4)]), fingerprint(&[("a", 4), ("b", 4)]));
+}
+
+#[test]
+fn a_plan_with_a_clear_colour_that_is_no_number_equals_its_clone() {
+    let mut graph = Graph::new();
+    let surface = graph.target("surface", COLOR);
+    raster(&mut graph, "main", |pass| {
+        pass.color(surface, Some(wgpu::Color { r: f64::NAN, ..wgpu::Color::BLACK }));
+    });
+    let plan = compile(&graph);
+    assert_eq!(plan, plan.clone());
+}

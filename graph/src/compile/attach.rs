@@ -3,7 +3,7 @@ use smallvec::SmallVec;
 use crate::{
     access::{Target, Use},
     compile::lifetime::{Lives, aligned},
-    decl::{Declarations, DepthDecl, PassDecl},
+    decl::{Declarations, DepthDecl, PassDecl, TextureDecl},
     plan::{ColorOps, DepthOps, PlannedPass, PlannedUse, UploadBlock},
 };
 
@@ -53,7 +53,9 @@ fn attachments(decl: &Declarations, result: &mut Passes) {
     if decl.textures.is_empty() {
         return;
     }
-    let mut wanted: Vec<bool> = decl.textures.iter().map(|texture| texture.home.outlives_frame()).collect();
+    // The side of a history that is read now is what the next frame reads too if this one does not fill the other.
+    let is_wanted = |texture: &TextureDecl| !texture.home.is_transient();
+    let mut wanted: Vec<bool> = decl.textures.iter().map(is_wanted).collect();
     for planned in result.passes.iter_mut().rev() {
         let pass = &decl.passes[planned.declared as usize];
         let color = pass.color.iter().map(|color| ColorOps {

@@ -14,6 +14,8 @@ pub(super) struct Edges {
     pub(super) after: Vec<(u32, u32)>,
     /// By value: the value whose bytes it stands for while some modifiers are disabled.
     pub(super) stands_for: Vec<u32>,
+    /// How many of `needs` and `after` are of buffers; those of textures follow.
+    buffers: (usize, usize),
     /// Reads of what a disabled pass would have written; errors if the reader is in the plan.
     pub(super) orphans: Vec<Orphan>,
 }
@@ -29,12 +31,29 @@ pub(super) fn edges(decl: &Declarations, errors: &mut Vec<GraphError>) -> Edges 
         needs: Vec::with_capacity(decl.passes.len() * 2),
         after: Vec::new(),
         stands_for: stands_for(decl),
+        buffers: (0, 0),
         orphans: Vec::new(),
     };
     let readers = buffer_reads(decl, &mut edges, errors);
     modifications(decl, &readers, &mut edges, errors);
-    texture_uses(decl, &mut edges, errors);
+    edges.buffers = (edges.needs.len(), edges.after.len());
+    let enabled: Vec<bool> = decl.passes.iter().map(|pass| pass.enabled).collect();
+    texture_uses(decl, &enabled, &mut edges, errors);
     edges
+}
+
+impl Edges {
+    /// Orders the passes of the plan around those that were culled: a texture's writers are ordered through each
+    /// other, so one that is gone must not take the order of its neighbours with it.
+    pub(super) fn bridge(&mut self, decl: &Declarations, alive: &[bool]) {
+        if decl.textures.is_empty() || alive.iter().all(|alive| *alive) {
+            return;
+        }
+        self.needs.truncate(self.buffers.0);
+        self.after.truncate(self.buffers.1);
+        // Every mistake was found before.
+        texture_uses(decl, alive, self, &mut Vec::new());
+    }
 }
 
 /// A disabled modifier leaves its value as it was. Values come after those they are made from.
@@ -114,7 +133,8 @@ struct Touch {
     writes: bool,
 }
 
-fn texture_uses(decl: &Declarations, edges: &mut Edges, errors: &mut Vec<GraphError>) {
+/// Between the passes that `takes_part` names.
+fn texture_uses(decl: &Declarations, takes_part: &[bool], edges: &mut Edges, errors: &mut Vec<GraphError>) {
     if decl.textures.is_empty() {
         return;
     }
@@ -140,7 +160,7 @@ fn texture_uses(decl: &Declarations, edges: &mut Edges, errors: &mut Vec<GraphEr
                 None => touches.push(Touch { pass, reads: !writes, writes }),
             }
         }
-        order_texture(decl, texture, &touches, edges, errors);
+        order_texture(decl, texture, takes_part, &touches, edges, errors);
     }
 }
 
@@ -149,11 +169,12 @@ fn texture_uses(decl: &Declarations, edges: &mut Edges, errors: &mut Vec<GraphEr
 fn order_texture(
     decl: &Declarations,
     texture: u32,
+    takes_part: &[bool],
     touches: &[Touch],
     edges: &mut Edges,
     errors: &mut Vec<GraphError>,
 ) {
-    let is_enabled = |touch: &&Touch| decl.passes[touch.pass as usize].enabled;
+    let is_enabled = |touch: &&Touch| takes_part[touch.pass as usize];
     let disabled = touches.iter().find(|touch| touch.writes && !is_enabled(touch)).map(|touch| touch.pass);
     let mut missing = |pass: u32, edges: &mut Edges| {
         let TextureDecl { label, home, .. } = &decl.textures[texture as usize];

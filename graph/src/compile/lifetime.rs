@@ -1,6 +1,9 @@
+use std::hash::{Hash, Hasher};
+
 use crate::{
     access::Target,
     decl::{Declarations, Home, Side, Storage, Value},
+    fingerprint::Fingerprint,
     limits::Limits,
     plan::{KeptBuffer, KeptPlace, PlannedBuffer, ValuePlace},
 };
@@ -106,8 +109,15 @@ fn lives(decl: &Declarations, order: &[u32], exported: &[u32]) -> (Vec<Option<Li
     for &value in exported {
         let value = &decl.values[value as usize];
         placed[value.member as usize] = true;
-        if let Some(life) = &mut lives[value.storage as usize] {
-            life.last = order.len().saturating_sub(1) as u32;
+        let storage = &decl.storages[value.storage as usize];
+        let last = order.len().saturating_sub(1) as u32;
+        let life = &mut lives[value.storage as usize];
+        // What outlives the frame can be exported though no pass of it uses it.
+        if life.is_none() && storage.home.has_contents() {
+            *life = Some(Life { first: last, last, usage: storage.extra_usage });
+        }
+        if let Some(life) = life {
+            life.last = last;
         }
     }
     for &storage in &decl.packs {
@@ -129,7 +139,9 @@ fn lives(decl: &Declarations, order: &[u32], exported: &[u32]) -> (Vec<Option<Li
 /// By kept storage: everything that both of its sides are ever used for, so that every plan of the graph
 /// finds the same buffers. Both sides, because they change places.
 fn kept_usage(decl: &Declarations) -> Vec<wgpu::BufferUsages> {
-    let mut usage = vec![wgpu::BufferUsages::empty(); decl.kept.len()];
+    // What a later declaration of another use takes over is copied.
+    let copied = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+    let mut usage = vec![copied; decl.kept.len()];
     if usage.is_empty() {
         return usage;
     }
@@ -159,6 +171,7 @@ fn lay_out(
 ) {
     let buffer = result.buffers.len() as u32;
     let alignment = limits.alignment(life.usage);
+    let mut layout = Fingerprint::new();
     let mut size = 0u64;
     for member in storage.members.clone().filter(|&member| placed[member as usize]) {
         let Value { size: bytes, .. } = decl.values[member as usize];
@@ -166,12 +179,23 @@ fn lay_out(
         result.values[member as usize] =
             Some(ValuePlace { buffer, offset, size: bytes, in_pack: storage.is_pack });
         size = offset.saturating_add(bytes);
+        if let Home::Kept(..) = storage.home {
+            // Both sides of a history are laid out alike, under names of their own.
+            let of_member = member - storage.members.start;
+            let first = decl.kept_members(index).start;
+            (&decl.values[(first + of_member) as usize].label, offset, bytes).hash(&mut layout);
+        }
+    }
+    if !matches!(storage.home, Home::External(_)) {
+        // A pack without members is bound too.
+        size = size.max(wgpu::COPY_BUFFER_ALIGNMENT);
     }
     result.of_storage[index as usize] = Some(buffer);
     result.transient.push(storage.home.is_transient());
     let kept = if let Home::Kept(kept, side) = storage.home {
         let is_history = decl.kept[kept as usize].previous.is_some();
-        result.kept[kept as usize] = Some(KeptBuffer { size, usage: life.usage, is_history });
+        result.kept[kept as usize] =
+            Some(KeptBuffer { size, usage: life.usage, is_history, layout: layout.finish() });
         Some(KeptPlace { index: kept, is_previous: side == Side::Previous })
     } else {
         None

@@ -15,14 +15,14 @@ mod validate;
 #[doc(hidden)]
 pub use colour::Colouring;
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use crate::{
     compile::problem::Problem,
     decl::{Declarations, Value},
     error::GraphErrors,
     fingerprint::Fingerprint,
-    handle::Label,
+    handle::{GraphId, Label},
     limits::Limits,
     plan::{Body, CullReason, Plan, ValuePlace},
 };
@@ -50,15 +50,18 @@ pub(crate) fn fingerprint(decl: &Declarations, limits: &Limits) -> u64 {
 
 pub(crate) fn compile(
     decl: &Declarations,
+    family: GraphId,
     limits: &Limits,
     options: CompileOptions,
 ) -> Result<Plan, GraphErrors> {
     let _span = tracing::debug_span!("compile", passes = decl.passes.len()).entered();
     let limits = &limits.bounded();
     let mut errors = validate::validate(decl, limits);
-    let edges = edges::edges(decl, &mut errors);
+    let mut edges = edges::edges(decl, &mut errors);
+    validate::exports(decl, &edges, &mut errors);
     let exported = cull::exported(decl, &edges);
     let alive = cull::cull(decl, &edges, &exported, &mut errors);
+    edges.bridge(decl, &alive);
     let order = order::order(decl, &edges, &alive, &mut errors);
     if !errors.is_empty() {
         return Err(GraphErrors(errors));
@@ -73,11 +76,16 @@ pub(crate) fn compile(
     let arenas = pack::pack(&problem, &colours, &lives, limits, options);
     pack::place(&mut lives.buffers, &arenas.placements);
     let passes = attach::passes(decl, &order, &lives);
+    validate::upload_size(passes.upload_bytes, limits, &mut errors);
+    if !errors.is_empty() {
+        return Err(GraphErrors(errors));
+    }
     let textures = texture::slots(decl, &order, &passes.memoryless);
     let [filled, filled_textures] = lifetime::filled(decl, &order);
 
     let plan = Plan {
         graph: decl.id,
+        family,
         shape: decl.fingerprint(),
         body: Arc::new(Body {
             fingerprint: fingerprint(decl, limits),
@@ -95,6 +103,8 @@ pub(crate) fn compile(
             slots: textures.slots,
             kept: lives.kept,
             kept_textures: textures.kept,
+            kept_values: kept_values(decl),
+            kept_texture_values: kept_textures(decl),
             exported: (0..)
                 .zip(&decl.values)
                 .filter(|(_, value)| value.exported)
@@ -116,6 +126,24 @@ fn labels(decl: &Declarations, values: &[Option<ValuePlace>]) -> Vec<Label> {
         _ => Label::Borrowed(""),
     };
     both.map(label).collect()
+}
+
+/// The values of every kept storage, and which it is.
+fn kept_values(decl: &Declarations) -> Vec<(Range<u32>, u32)> {
+    let sides = (0..).zip(&decl.kept).flat_map(|(index, kept)| {
+        let sides = std::iter::once(kept.resource).chain(kept.previous);
+        sides.map(move |storage| (storage, index))
+    });
+    sides.map(|(storage, index)| (decl.storages[storage as usize].members.clone(), index)).collect()
+}
+
+/// Every kept texture, and which it is.
+fn kept_textures(decl: &Declarations) -> Vec<(u32, u32)> {
+    let sides = (0..).zip(&decl.kept_textures).flat_map(|(index, kept)| {
+        let sides = std::iter::once(kept.resource).chain(kept.previous);
+        sides.map(move |texture| (texture, index))
+    });
+    sides.collect()
 }
 
 /// One event per decision that a reader of the declarations would not expect.

@@ -2,7 +2,7 @@ use smallvec::SmallVec;
 
 use crate::{
     access::{PassKind, Target, Use},
-    compile::lifetime::Lives,
+    compile::{edges::Edges, lifetime::Lives},
     decl::{Declarations, Home, PassDecl},
     error::GraphError,
     limits::Limits,
@@ -11,19 +11,17 @@ use crate::{
 /// Mistakes that show in one pass or one resource alone, whatever the others do.
 pub(super) fn validate(decl: &Declarations, limits: &Limits) -> Vec<GraphError> {
     let mut errors = decl.errors.clone();
+    let has_imports = decl.has_imports();
     for pass in &decl.passes {
         kinds(decl, pass, &mut errors);
         mixed_use(decl, pass, &mut errors);
-        if decl.has_imports {
+        if has_imports {
             imported_usage(decl, pass, &mut errors);
         }
-        if !decl.textures.is_empty() {
-            attachments(decl, pass, &mut errors);
-        }
+        attachments(decl, pass, limits, &mut errors);
     }
     buffer_sizes(decl, limits, &mut errors);
     texture_sizes(decl, limits, &mut errors);
-    exports(decl, &mut errors);
     errors
 }
 
@@ -39,6 +37,15 @@ pub(super) fn pack_sizes(decl: &Declarations, limits: &Limits, lives: &Lives, er
                 errors.push(GraphError::TooLarge { resource, size, limit, limit_name });
             }
         }
+    }
+}
+
+/// All upload blocks of a frame lie in one staging buffer.
+pub(super) fn upload_size(size: u64, limits: &Limits, errors: &mut Vec<GraphError>) {
+    let (limit, limit_name) = whole(limits);
+    if size > limit {
+        let resource = "all upload blocks of the frame".into();
+        errors.push(GraphError::TooLarge { resource, size, limit, limit_name });
     }
 }
 
@@ -119,6 +126,14 @@ fn imported_usage(decl: &Declarations, pass: &PassDecl, errors: &mut Vec<GraphEr
         let Some(storage) = decl.storage_of(u.target) else { continue };
         let Home::External(buffer) = &decl.storages[storage as usize].home else { continue };
         let (needs, has) = (u.usage.buffer_usage(), buffer.usage());
+        let is_moved = matches!(
+            u.usage,
+            Use::StorageRead | Use::StorageWrite | Use::CopySrc | Use::CopyDst | Use::Upload
+        );
+        if buffer.size() == 0 || (is_moved && !buffer.size().is_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT)) {
+            let (pass, resource, usage) = (pass.label.clone(), decl.label_of(u.target), u.usage.name());
+            errors.push(GraphError::ImportSize { pass, resource, usage, size: buffer.size() });
+        }
         if !has.contains(needs) {
             let (pass, resource, usage) = (pass.label.clone(), decl.label_of(u.target), u.usage.name());
             errors.push(GraphError::MissingUsage { pass, resource, usage, needs, has });
@@ -126,7 +141,10 @@ fn imported_usage(decl: &Declarations, pass: &PassDecl, errors: &mut Vec<GraphEr
     }
 }
 
-fn attachments(decl: &Declarations, pass: &PassDecl, errors: &mut Vec<GraphError>) {
+fn attachments(decl: &Declarations, pass: &PassDecl, limits: &Limits, errors: &mut Vec<GraphError>) {
+    if pass.kind == PassKind::Raster {
+        attachment_set(decl, pass, limits, errors);
+    }
     let mut first: Option<u32> = None;
     for u in &pass.uses {
         let (Target::Texture(index), true) = (u.target, u.usage.is_attachment()) else { continue };
@@ -151,6 +169,30 @@ fn attachments(decl: &Declarations, pass: &PassDecl, errors: &mut Vec<GraphError
             let (pass, resource, other) = (label(), texture.label.clone(), reference.label.clone());
             errors.push(GraphError::AttachmentMismatch { pass, resource, found, other, expected });
         }
+    }
+}
+
+/// What attachments have to be together.
+fn attachment_set(decl: &Declarations, pass: &PassDecl, limits: &Limits, errors: &mut Vec<GraphError>) {
+    let label = || pass.label.clone();
+    if pass.color.is_empty() && pass.depth.is_none() {
+        errors.push(GraphError::NoAttachment { pass: label() });
+    }
+    let (count, limit) = (pass.color.len() as u32, limits.max_color_attachments);
+    if count > limit {
+        errors.push(GraphError::TooManyAttachments { pass: label(), count, limit });
+    }
+    for color in &pass.color {
+        let Some(into) = color.resolve else { continue };
+        let (from, into) = (&decl.textures[color.texture as usize], &decl.textures[into as usize]);
+        if from.desc.samples < 2 || from.desc.format != into.desc.format {
+            let (resource, into) = (from.label.clone(), into.label.clone());
+            errors.push(GraphError::Resolve { pass: label(), resource, into });
+        }
+    }
+    let clear = pass.depth.and_then(|depth| depth.clear);
+    if let Some(clear) = clear.filter(|clear| !(0.0..=1.0).contains(clear)) {
+        errors.push(GraphError::DepthClear { pass: label(), clear: clear.to_string() });
     }
 }
 
@@ -196,7 +238,17 @@ fn whole(limits: &Limits) -> (u64, &'static str) {
 }
 
 fn texture_sizes(decl: &Declarations, limits: &Limits, errors: &mut Vec<GraphError>) {
-    for texture in &decl.textures {
+    let mut is_storage = vec![false; decl.textures.len()];
+    for u in decl.passes.iter().flat_map(|pass| &pass.uses) {
+        if let Target::Texture(texture) = u.target {
+            is_storage[texture as usize] |= u.usage.texture_usage() == wgpu::TextureUsages::STORAGE_BINDING;
+        }
+    }
+    for (texture, is_storage) in decl.textures.iter().zip(is_storage) {
+        let samples = texture.desc.samples;
+        if !matches!(samples, 1 | 2 | 4 | 8 | 16) || (is_storage && samples > 1) {
+            errors.push(GraphError::Samples { resource: texture.label.clone(), samples, is_storage });
+        }
         let side = texture.desc.size.width.max(texture.desc.size.height);
         if side > limits.max_texture_side {
             errors.push(GraphError::TooLarge {
@@ -209,14 +261,34 @@ fn texture_sizes(decl: &Declarations, limits: &Limits, errors: &mut Vec<GraphErr
     }
 }
 
-fn exports(decl: &Declarations, errors: &mut Vec<GraphError>) {
-    for value in decl.values.iter().filter(|value| value.exported) {
+/// What is exported has to be there at the end of the frame.
+pub(super) fn exports(decl: &Declarations, edges: &Edges, errors: &mut Vec<GraphError>) {
+    if !decl.values.iter().any(|value| value.exported) {
+        return;
+    }
+    // By value: a pass that changes it in place, or something that stands for it.
+    let mut changed = vec![None; decl.values.len()];
+    for value in &decl.values {
+        if let (Some(previous), Some(pass)) = (value.previous, value.writer)
+            && decl.passes[pass as usize].enabled
+        {
+            changed[edges.stands_for[previous as usize] as usize] = Some(pass);
+        }
+    }
+    for (value, &stands_for) in decl.values.iter().zip(&edges.stands_for).filter(|(v, _)| v.exported) {
         let resource = value.label.clone();
-        if let Some(pass) = value.modifier.filter(|&pass| decl.passes[pass as usize].enabled) {
-            let pass = decl.pass_label(pass);
-            errors.push(GraphError::ExportOverwritten { resource, pass });
-        } else if value.writer.is_none() && !decl.storages[value.storage as usize].home.has_contents() {
+        let storage = &decl.storages[value.storage as usize];
+        let writer = decl.values[stands_for as usize].writer;
+        let is_written = writer.is_some_and(|writer| decl.passes[writer as usize].enabled);
+        if let Some(pass) = changed[stands_for as usize] {
+            errors.push(GraphError::ExportOverwritten { resource, pass: decl.pass_label(pass) });
+        } else if !is_written && !storage.home.has_contents() {
             errors.push(GraphError::ExportWithoutWriter { resource });
+        } else if let Home::External(buffer) = &storage.home
+            && !buffer.usage().contains(storage.extra_usage)
+        {
+            let (needs, has) = (storage.extra_usage, buffer.usage());
+            errors.push(GraphError::ExportUsage { resource, needs, has });
         }
     }
 }

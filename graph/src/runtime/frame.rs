@@ -12,6 +12,7 @@ use crate::{
     runtime::{
         error::RunError,
         host::Host,
+        kept::kept_of,
         poison::Poison,
         prepare::{Prepared, Scope},
         resources::Resources,
@@ -34,6 +35,8 @@ pub(super) struct Recording<'a> {
     pub(super) times: Option<&'a timing::Timings>,
     /// Timed passes recorded so far.
     pub(super) timed: usize,
+    /// Kept resources whose host pass wrote nothing.
+    pub(super) skipped: SmallVec<[u32; 2]>,
     /// The first mistake of a closure.
     pub(super) mistake: Option<RunError>,
 }
@@ -104,6 +107,9 @@ impl Recording<'_> {
         let mut copied = 0;
         for (at, &UploadBlock { value, offset, .. }) in pass.uploads.iter().enumerate() {
             let used = self.prepared.upload_used[at];
+            if used == 0 {
+                self.skipped.extend(kept_of(self.scope.plan, value));
+            }
             let bytes = self.prepared.bytes(Target::Buffer(value), self.scope.kept);
             if let (Some(bytes), Some(staging), true) = (bytes, &mut self.staging, used > 0) {
                 staging.copy(encoder, offset..offset + used, bytes.buffer, bytes.offset);

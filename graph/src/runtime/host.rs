@@ -22,15 +22,15 @@ impl Host<'_> {
     /// Memory of one upload block, all of it copied to the GPU unless [`set_used`](Self::set_used) says less.
     ///
     /// It is mapped memory: write it once, in order, and do not expect earlier contents. Empty for an access
-    /// that this pass did not declare, and the run then ends with
-    /// [`RunError::Undeclared`](crate::RunError::Undeclared).
+    /// that this pass did not declare (a slice of it panics, as one of any empty slice does); the run then ends
+    /// with [`RunError::Undeclared`](crate::RunError::Undeclared).
     pub fn write(&mut self, access: Access<role::Upload>) -> wgpu::WriteOnly<'_, [u8]> {
         let [block] = self.write_all([access]);
         block
     }
 
     /// Memory of several blocks at once, as [`write`](Self::write) for each. A block that is named twice is
-    /// empty the second time.
+    /// empty the second time, and a mistake like one that was not declared.
     pub fn write_all<const N: usize>(
         &mut self,
         accesses: [Access<role::Upload>; N],

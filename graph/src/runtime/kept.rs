@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use crate::{
     decl::{Declarations, KeptDecl},
     handle::{Buffer, GraphId, Label, Texture},
-    plan::{KeptBuffer, KeptPlace, KeptTexture, Plan, TexturePlace},
+    plan::{KeptBuffer, KeptPlace, KeptTexture, Plan},
     runtime::pool::{self, SlotViews},
 };
 
@@ -68,19 +68,19 @@ impl<D: PartialEq, O> Entry<D, O> {
         }
     }
 
-    /// Makes both sides unless they are there. Returns whether something else had to go.
-    fn make(&mut self, desc: D, is_history: bool, make: impl Fn(&Label) -> O) -> bool
+    /// Makes both sides unless they are there. Returns what had to go for them.
+    fn make(&mut self, desc: D, is_history: bool, make: impl Fn(&Label) -> O) -> Option<Made<D, O>>
     where
         O: Clone,
     {
         if self.made.as_ref().is_some_and(|made| made.desc == desc) {
-            return false;
+            return None;
         }
         let current = make(&self.label);
         let previous = if is_history { make(&self.label) } else { current.clone() };
         let sides = [current, previous];
         let made = Made { desc, sides, is_history, flipped: false, filled: false, has_previous: false };
-        self.made.replace(made).is_some()
+        self.made.replace(made)
     }
 }
 
@@ -150,9 +150,14 @@ impl Kept {
         take_over(textures, &mut self.textures);
     }
 
-    /// Makes what `plan` needs and is not there yet. Returns whether something was replaced that another plan
-    /// may hold.
-    pub(crate) fn prepare(&mut self, device: &wgpu::Device, plan: &Plan) -> bool {
+    /// Makes what `plan` needs and is not there yet. A buffer that only lacked a use takes its contents over.
+    /// Returns whether something was replaced that another plan may hold.
+    pub(crate) fn prepare(
+        &mut self,
+        device: &wgpu::Device,
+        plan: &Plan,
+        encoder: &mut wgpu::CommandEncoder,
+    ) -> bool {
         let mut replaced = false;
         for (entry, desc) in self.buffers.iter_mut().zip(&plan.body.kept) {
             let Some(desc) = *desc else { continue };
@@ -164,11 +169,25 @@ impl Kept {
                     mapped_at_creation: false,
                 })
             };
-            replaced |= entry.make(desc, desc.is_history, create);
+            let Some(before) = entry.make(desc, desc.is_history, create) else { continue };
+            replaced = true;
+            let Some(made) = &mut entry.made else { continue };
+            if (before.desc.size, before.desc.layout, before.is_history)
+                != (desc.size, desc.layout, desc.is_history)
+            {
+                continue;
+            }
+            let sides = if desc.is_history { 2 } else { 1 };
+            for (from, to) in before.sides.iter().zip(&made.sides).take(sides) {
+                encoder.copy_buffer_to_buffer(from, 0, to, 0, desc.size);
+            }
+            (made.flipped, made.filled) = (before.flipped, before.filled);
+            made.has_previous = before.has_previous;
         }
         for (entry, desc) in self.textures.iter_mut().zip(&plan.body.kept_textures) {
             let Some(desc) = *desc else { continue };
-            replaced |= entry.make(desc, desc.is_history, |_| pool::create(device, &desc.slot));
+            let before = entry.make(desc, desc.is_history, |_| pool::create(device, &desc.slot));
+            replaced |= before.is_some();
         }
         replaced
     }
@@ -179,9 +198,9 @@ impl Kept {
         self.textures.iter_mut().for_each(Entry::begin);
     }
 
-    /// After they did.
-    pub(crate) fn end(&mut self, plan: &Plan) {
-        for &kept in &plan.body.filled {
+    /// After they did; `skipped` are those that nothing was written into.
+    pub(crate) fn end(&mut self, plan: &Plan, skipped: &[u32]) {
+        for &kept in plan.body.filled.iter().filter(|kept| !skipped.contains(kept)) {
             self.buffers[kept as usize].end();
         }
         for &kept in &plan.body.filled_textures {
@@ -208,16 +227,26 @@ impl Kept {
 
 /// Whether an earlier run filled the kept resource that `value` belongs to.
 pub(crate) fn has_previous(kept: &Kept, plan: &Plan, value: Buffer) -> bool {
-    let place = plan.place(value).and_then(|place| plan.body.buffers[place.buffer as usize].kept);
-    let entry = place.and_then(|place| kept.buffers.get(place.index as usize));
+    let index = (value.graph == plan.graph).then(|| kept_of(plan, value.index)).flatten();
+    let entry = index.and_then(|index| kept.buffers.get(index as usize));
     entry.and_then(|entry| entry.made.as_ref()).is_some_and(|made| made.has_previous)
 }
 
 pub(crate) fn texture_has_previous(kept: &Kept, plan: &Plan, texture: Texture) -> bool {
-    let own = (texture.graph == plan.graph).then(|| plan.body.textures.get(texture.index as usize));
-    let Some(TexturePlace::Kept(place)) = own.flatten().map(|texture| texture.place) else { return false };
-    let entry = kept.textures.get(place.index as usize);
+    let known = plan.body.kept_texture_values.iter();
+    let mut known = known.filter(|(index, _)| (texture.graph, texture.index) == (plan.graph, *index));
+    let entry = known.next().and_then(|(_, index)| kept.textures.get(*index as usize));
     entry.and_then(|entry| entry.made.as_ref()).is_some_and(|made| made.has_previous)
+}
+
+/// The kept resource that a value belongs to, used or not.
+pub(super) fn kept_of(plan: &Plan, value: u32) -> Option<u32> {
+    let declared = plan.body.kept_values.iter().find(|(values, _)| values.contains(&value));
+    let changed = || {
+        let place = plan.body.values.get(value as usize)?.as_ref()?;
+        Some(plan.body.buffers[place.buffer as usize].kept?.index)
+    };
+    declared.map(|(_, index)| *index).or_else(changed)
 }
 
 fn entries<'d, D, O>(kept: &[KeptDecl], label: impl Fn(u32) -> &'d Label) -> Vec<Entry<D, O>> {

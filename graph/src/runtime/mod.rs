@@ -21,9 +21,10 @@ pub use timing::{PassTime, Timings};
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::{
     access::Target,
-    decl::Declarations,
     error::Shape,
     graph::Graph,
     handle::{Buffer, Texture},
@@ -111,7 +112,8 @@ impl Runtime {
         self.targets.bind(target, view);
     }
 
-    /// Records every pass of `plan` into `encoder`, in order; submitting it is the caller's.
+    /// Records every pass of `plan` into `encoder`, in order; submitting it is the caller's. A run whose encoder is
+    /// dropped counts all the same: histories have turned, and hold what was there before.
     ///
     /// The first run of a plan builds its objects, the second those for the other side of histories. Later ones
     /// allocate nothing and create nothing, as long as the staging buffers of earlier runs have come back and
@@ -135,7 +137,7 @@ impl Runtime {
         encoder: &mut wgpu::CommandEncoder,
         frame: &mut F,
     ) -> Result<(), RunError> {
-        self.check(&graph.decl, plan)?;
+        self.check(graph, plan)?;
         let number = self.frame;
         let span = tracing::debug_span!(
             "frame",
@@ -145,7 +147,7 @@ impl Runtime {
         )
         .entered();
         let staging = self.staging(plan)?;
-        let (at, kept_at) = self.prepare(graph, plan)?;
+        let (at, kept_at) = self.prepare(graph, plan, encoder)?;
         self.frame += 1;
         let prepared = &mut self.prepared[at];
         prepared.last_run = number;
@@ -164,6 +166,7 @@ impl Runtime {
             times,
             timed: 0,
             mistake: None,
+            skipped: SmallVec::new(),
         };
         for (at, pass) in (0..).zip(plan.passes()) {
             recording.poison(at, encoder);
@@ -171,7 +174,7 @@ impl Runtime {
                 recording.pass(pass, record, encoder, frame);
             }
         }
-        let Recording { staging, mistake, .. } = recording;
+        let Recording { staging, mistake, skipped, .. } = recording;
         if let Some(staging) = staging {
             staging.finish(encoder);
         }
@@ -181,7 +184,7 @@ impl Runtime {
         match mistake {
             Some(mistake) => Err(mistake),
             None => {
-                self.keep[kept_at].end(plan);
+                self.keep[kept_at].end(plan, &skipped);
                 Ok(())
             }
         }
@@ -240,14 +243,15 @@ impl Runtime {
         self.ring.clear();
     }
 
-    fn check(&self, decl: &Declarations, plan: &Plan) -> Result<(), RunError> {
+    fn check<F>(&self, graph: &Graph<F>, plan: &Plan) -> Result<(), RunError> {
+        let decl = &graph.decl;
         if let Some(loss) = self.loss.as_ref().and_then(LossFlag::loss) {
             return Err(RunError::DeviceLost { reason: loss.reason, message: loss.message.clone() });
         }
-        if plan.graph != decl.id {
+        if plan.family != graph.family {
             return Err(RunError::ForeignPlan);
         }
-        if plan.shape != decl.fingerprint() {
+        if plan.graph != decl.id || plan.shape != decl.fingerprint() {
             return Err(RunError::StalePlan);
         }
         let targets = plan.body.textures.iter().enumerate();
@@ -267,10 +271,15 @@ impl Runtime {
     }
 
     /// Finds the objects of `plan` or builds them. Returns their place, and that of what the graph keeps.
-    fn prepare<F>(&mut self, graph: &Graph<F>, plan: &Plan) -> Result<(usize, usize), RunError> {
+    fn prepare<F>(
+        &mut self,
+        graph: &Graph<F>,
+        plan: &Plan,
+        encoder: &mut wgpu::CommandEncoder,
+    ) -> Result<(usize, usize), RunError> {
         let kept_at = self.keep.of(&graph.alive, &graph.decl);
         let kept = &mut self.keep[kept_at];
-        if kept.prepare(&self.device, plan) {
+        if kept.prepare(&self.device, plan, encoder) {
             // Other plans hold what was replaced.
             self.prepared.retain(|prepared| !prepared.is_of_graph(&graph.alive));
         }

@@ -48,6 +48,10 @@ impl TexturePool {
 pub(crate) fn create(device: &wgpu::Device, slot: &TextureSlot) -> SlotViews {
     let format = slot.desc.format;
     let mut usage = slot.usage;
+    // Nothing else may have several samples.
+    if slot.desc.samples > 1 {
+        usage |= wgpu::TextureUsages::RENDER_ATTACHMENT;
+    }
     // Browsers do not know it yet.
     if slot.memoryless && cfg!(not(target_arch = "wasm32")) {
         usage |= wgpu::TextureUsages::TRANSIENT_ATTACHMENT;
