@@ -163,7 +163,7 @@ pub(crate) struct PassDecl {
     pub(crate) label: Label,
     pub(crate) kind: PassKind,
     pub(crate) uses: SmallVec<[UseDecl; 8]>,
-    pub(crate) color: SmallVec<[ColorDecl; 2]>,
+    pub(crate) color: Vec<ColorDecl>,
     pub(crate) depth: Option<DepthDecl>,
     pub(crate) keep: bool,
     pub(crate) enabled: bool,

@@ -1,7 +1,5 @@
 use std::{borrow::Cow, fmt, ops::Range, sync::Arc};
 
-use smallvec::SmallVec;
-
 use crate::{
     access::{PassKind, Target, Use},
     decl::TextureDesc,
@@ -79,7 +77,7 @@ pub struct PlannedPass {
     pub bytes_read: u64,
     /// Bytes of buffers it may write.
     pub bytes_written: u64,
-    pub(crate) color: SmallVec<[ColorOps; 2]>,
+    pub(crate) color: Vec<ColorOps>,
     pub(crate) depth: Option<DepthOps>,
     pub(crate) uploads: Vec<UploadBlock>,
     /// Its part of the plan's uses.

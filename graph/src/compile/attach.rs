@@ -1,5 +1,3 @@
-use smallvec::SmallVec;
-
 use crate::{
     access::{Target, Use},
     compile::lifetime::{Lives, aligned},
@@ -38,7 +36,7 @@ pub(super) fn passes(decl: &Declarations, order: &[u32], lives: &Lives) -> Passe
             declared: index,
             bytes_read,
             bytes_written,
-            color: SmallVec::new(),
+            color: Vec::new(),
             depth: None,
             uploads: uploads(decl, pass, lives, &mut result.upload_bytes),
             uses: first..result.uses.len() as u32,

@@ -2,8 +2,8 @@
 //!
 //! Each colour is an arena, and needs as many bytes as its fullest moment. Conflicting transients must differ;
 //! the rest is free, and chosen such that the arenas' fullest moments add up to as little as possible: taken
-//! one by one, each where it raises the sum least, then moved one by one while that lowers it. That is done largest
-//! first and, unless it reached the bound, largest times longest first, and the better one is kept.
+//! one by one, each where it raises the sum least: largest first and, unless that reached the bound, largest times
+//! longest first. The better result is then settled by moving single items while that lowers the sum.
 
 use crate::compile::{
     CompileOptions,
@@ -34,14 +34,16 @@ pub(super) fn colour(problem: &Problem, options: CompileOptions) -> Colours {
         Colouring::None => vec![0; problem.items.len()],
         Colouring::Greedy => greedy(problem),
         Colouring::Balanced => {
-            let by_size = Balance::of(problem, &problem.by_size);
+            let mut best = Balance::of(problem, &problem.by_size);
             // At the bound already: another order cannot do better.
-            if by_size.total() <= problem.fullest {
-                by_size.colours
-            } else {
-                let by_area = Balance::of(problem, &problem.by_area());
-                if by_area.total() < by_size.total() { by_area.colours } else { by_size.colours }
+            if best.total() > problem.fullest {
+                let other = Balance::of(problem, &problem.by_area());
+                if other.total() < best.total() {
+                    best = other;
+                }
+                best.settle();
             }
+            best.colours
         }
     };
     // Dense, so that no colour is empty.
@@ -117,16 +119,20 @@ impl<'p> Balance<'p> {
             let colour = balance.cheapest(item, SHARED).map_or(SHARED + item, |(colour, _)| colour);
             balance.put(item, colour);
         }
-        let mut moved = balance.total() > problem.fullest;
+        balance
+    }
+
+    /// Moves single items until none is worth it.
+    fn settle(&mut self) {
         for _ in 0..ROUNDS {
-            if !std::mem::take(&mut moved) {
+            let mut moved = false;
+            for item in 0..self.problem.items.len() {
+                moved |= self.improve(item);
+            }
+            if !moved {
                 break;
             }
-            for item in 0..problem.items.len() {
-                moved |= balance.improve(item);
-            }
         }
-        balance
     }
 
     fn total(&self) -> u64 {
