@@ -1,7 +1,7 @@
 use glam::Affine3A;
 
 use super::{
-    JointMatrix, LayerKind, PaletteLayout, Player,
+    CompressedClips, JointMatrix, LayerKind, PaletteLayout, Player,
     batch::Batch,
     handle::{Handle, Slots},
 };
@@ -106,6 +106,18 @@ pub enum AnimateError {
         /// The instance.
         instance: InstanceId,
     },
+    /// Poses are not kept.
+    #[error("poses of model {model:?} are not kept; call keep_poses(model, true) before the evaluation")]
+    PosesNotKept {
+        /// The model.
+        model: ModelId,
+    },
+    /// Compressed clips of another model.
+    #[error("the compressed clips are those of another model than {model:?}; compress the clips of this one")]
+    OtherClips {
+        /// The model.
+        model: ModelId,
+    },
     /// A list of the wrong length.
     #[error("{found} {what} given, {expected} needed")]
     WrongCount {
@@ -133,6 +145,7 @@ pub struct Animator {
     /// Rises whenever models or instances are added or removed.
     revision: u64,
     keeps_previous: bool,
+    is_portable: bool,
     /// Numbers layers.
     layers: u64,
 }
@@ -147,7 +160,9 @@ impl Animator {
     /// Makes a model known; its data is shared, not copied.
     pub fn add_model(&mut self, model: &Model) -> ModelId {
         self.revision += 1;
-        self.batches.insert(Batch::new(model, self.keeps_previous))
+        let mut batch = Batch::new(model, self.keeps_previous);
+        batch.set_simd(!self.is_portable);
+        self.batches.insert(batch)
     }
 
     /// Forgets a model that has no instances left.
@@ -273,6 +288,36 @@ impl Animator {
         }
     }
 
+    /// Keeps local transforms and world matrices of a model's instances for [`local`](Self::local) and
+    /// [`world`](Self::world), as at first, or gives them up: then an evaluation writes palettes alone, which
+    /// for crowds is several times faster.
+    pub fn keep_poses(&mut self, model: ModelId, keep: bool) -> Result<(), AnimateError> {
+        self.batch_mut(model)?.keep_poses(keep);
+        Ok(())
+    }
+
+    /// Plays the compressed form of a model's clips from the next evaluation on; `None` goes back to the exact
+    /// ones.
+    pub fn set_compressed(
+        &mut self,
+        model: ModelId,
+        clips: Option<CompressedClips>,
+    ) -> Result<(), AnimateError> {
+        let batch = self.batch_mut(model)?;
+        if clips.as_ref().is_some_and(|clips| !clips.are_of(batch.model())) {
+            return Err(AnimateError::OtherClips { model });
+        }
+        batch.set_compressed(clips);
+        Ok(())
+    }
+
+    /// Evaluates with the processor's vector instructions where the library knows them, as at first, or with
+    /// portable code. The results are the same, byte for byte.
+    pub fn use_simd(&mut self, simd: bool) {
+        self.is_portable = !simd;
+        self.batches.values_mut().for_each(|batch| batch.set_simd(simd));
+    }
+
     /// Shows or hides the instance: hidden ones are evaluated but not deformed.
     pub fn set_visible(&mut self, id: InstanceId, visible: bool) -> Result<(), AnimateError> {
         let (batch, slot) = self.place_mut(id)?;
@@ -312,14 +357,14 @@ impl Animator {
 
     /// A node's local transform, as of the last evaluation.
     pub fn local(&self, id: InstanceId, node: u32) -> Result<Transform, AnimateError> {
-        let (batch, slot) = self.place(id)?;
+        let (batch, slot) = self.posed(id)?;
         let nodes = batch.model().skeleton().len();
         batch.local(slot, node).ok_or(AnimateError::UnknownNode { node, nodes })
     }
 
     /// Model-space matrix of every node, as of the last evaluation.
     pub fn world(&self, id: InstanceId) -> Result<&[Affine3A], AnimateError> {
-        let (batch, slot) = self.place(id)?;
+        let (batch, slot) = self.posed(id)?;
         Ok(batch.world(slot))
     }
 
@@ -372,6 +417,19 @@ impl Animator {
 
     fn batch(&self, id: ModelId) -> Result<&Batch, AnimateError> {
         self.batches.get(id).ok_or(AnimateError::StaleModel(id))
+    }
+
+    fn batch_mut(&mut self, id: ModelId) -> Result<&mut Batch, AnimateError> {
+        self.batches.get_mut(id).ok_or(AnimateError::StaleModel(id))
+    }
+
+    /// Where an instance is whose pose is kept.
+    fn posed(&self, id: InstanceId) -> Result<(&Batch, u32), AnimateError> {
+        let (batch, slot) = self.place(id)?;
+        if batch.keeps_poses() {
+            return Ok((batch, slot));
+        }
+        Err(AnimateError::PosesNotKept { model: self.model_of(id)? })
     }
 
     pub(super) fn place(&self, id: InstanceId) -> Result<(&Batch, u32), AnimateError> {

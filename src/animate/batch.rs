@@ -1,69 +1,28 @@
+use std::sync::{Mutex, PoisonError};
+
 use glam::{Affine3A, Quat, Vec3};
 
 use super::{
-    Instance, JointMatrix, PaletteLayout,
-    blend::Blend,
+    CompressedClips, Instance, JointMatrix, PaletteLayout,
+    clips::Clips,
     controls::Controls,
+    evaluate::{Rows, Shared, Work},
     handle::Handle,
-    hierarchy::set_world,
-    palette::set_palette,
-    pose::{PoseMut, set_rest},
-    sample::set_channels,
+    rig::Rig,
 };
 use crate::model::{Model, Transform};
-
-/// The stages of a frame, in the order they run for every instance. `Modifiers` has its place in the order and
-/// nothing to do yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Stage {
-    /// Every component to the model's rest pose.
-    Rest,
-    /// Components set by the caller.
-    Overrides,
-    /// Components driven by clips: of a single layer straight into the pose, of several into weighted sums.
-    Channels,
-    /// The sums into one pose, then additive layers on top.
-    Blend,
-    /// Constraints on the blended pose.
-    Modifiers,
-    /// World transforms from elsewhere, such as physics.
-    WorldPoses,
-    /// Hidden joints to zero scale.
-    Visibility,
-    /// Local transforms to model space.
-    Hierarchy,
-    /// Model space to palette rows.
-    Palette,
-}
-
-impl Stage {
-    /// All stages in order.
-    pub const ORDER: [Self; 9] = [
-        Self::Rest,
-        Self::Overrides,
-        Self::Channels,
-        Self::Blend,
-        Self::Modifiers,
-        Self::WorldPoses,
-        Self::Visibility,
-        Self::Hierarchy,
-        Self::Palette,
-    ];
-}
 
 /// All instances of one model, as structures of arrays across them: a spawn is a slot at the end, a
 /// despawn moves the last slot into the gap, so slots are always dense.
 #[derive(Debug)]
 pub(crate) struct Batch {
-    model: Model,
+    clips: Clips,
     layout: PaletteLayout,
     owners: Vec<Handle<Instance>>,
     controls: Vec<Controls>,
-    blend: Blend,
     transforms: Vec<Affine3A>,
     visible: Vec<bool>,
-    /// `slots * nodes` each.
+    /// `slots * nodes` each if poses are kept, empty otherwise.
     translations: Vec<Vec3>,
     rotations: Vec<Quat>,
     scales: Vec<Vec3>,
@@ -75,6 +34,9 @@ pub(crate) struct Batch {
     /// The palette of the evaluation before; as long as `palette` if it is kept, empty otherwise.
     previous_palette: Vec<JointMatrix>,
     keeps_previous: bool,
+    keeps_poses: bool,
+    /// One per thread.
+    works: Vec<Mutex<Work>>,
     /// Root transforms at the last evaluation and at the one before.
     evaluated_transforms: Vec<Affine3A>,
     previous_transforms: Vec<Affine3A>,
@@ -86,12 +48,14 @@ pub(crate) struct Batch {
 
 impl Batch {
     pub(crate) fn new(model: &Model, keeps_previous: bool) -> Self {
+        let layout = PaletteLayout::new(model);
+        let clips = Clips::new(model, Rig::new(model, &layout, true));
         Self {
-            model: model.clone(),
-            layout: PaletteLayout::new(model),
+            works: vec![Mutex::new(Work::new(&clips))],
+            clips,
+            layout,
             owners: Vec::new(),
             controls: Vec::new(),
-            blend: Blend::new(model),
             transforms: Vec::new(),
             visible: Vec::new(),
             translations: Vec::new(),
@@ -102,6 +66,7 @@ impl Batch {
             palette: Vec::new(),
             previous_palette: Vec::new(),
             keeps_previous,
+            keeps_poses: true,
             evaluated_transforms: Vec::new(),
             previous_transforms: Vec::new(),
             fresh: Vec::new(),
@@ -112,29 +77,25 @@ impl Batch {
     /// Adds an instance in the rest pose with an identity palette (the bind pose) and returns its slot.
     pub(crate) fn push(&mut self, owner: Handle<Instance>) -> u32 {
         let slot = self.owners.len();
-        let nodes = self.model.skeleton().len();
         self.owners.push(owner);
         self.controls.push(Controls::default());
         self.transforms.push(Affine3A::IDENTITY);
         self.visible.push(true);
-        self.translations.resize((slot + 1) * nodes, Vec3::ZERO);
-        self.rotations.resize((slot + 1) * nodes, Quat::IDENTITY);
-        self.scales.resize((slot + 1) * nodes, Vec3::ONE);
-        self.world.resize((slot + 1) * nodes, Affine3A::IDENTITY);
-        self.weights.resize((slot + 1) * self.model.weight_count(), 0.0);
+        self.weights.resize((slot + 1) * self.model().weight_count(), 0.0);
+        self.resize_poses();
         self.palette.resize((slot + 1) * self.layout.len(), JointMatrix::IDENTITY);
         self.keep_previous(self.keeps_previous);
         self.evaluated_transforms.push(Affine3A::IDENTITY);
         self.previous_transforms.push(Affine3A::IDENTITY);
         self.fresh.push(true);
         self.was_fresh.push(true);
-        self.run(Stage::Rest, slot);
+        self.set_rest(slot);
         slot as u32
     }
 
     /// Removes a slot; returns the owner of the slot that moved into its place.
     pub(crate) fn swap_remove(&mut self, slot: u32) -> Option<Handle<Instance>> {
-        let (slot, nodes) = (slot as usize, self.model.skeleton().len());
+        let (slot, nodes) = (slot as usize, self.nodes_kept());
         self.owners.swap_remove(slot);
         self.controls.swap_remove(slot);
         self.transforms.swap_remove(slot);
@@ -143,7 +104,7 @@ impl Batch {
         swap_remove_rows(&mut self.rotations, slot, nodes);
         swap_remove_rows(&mut self.scales, slot, nodes);
         swap_remove_rows(&mut self.world, slot, nodes);
-        swap_remove_rows(&mut self.weights, slot, self.model.weight_count());
+        swap_remove_rows(&mut self.weights, slot, self.clips.model().weight_count());
         swap_remove_rows(&mut self.palette, slot, self.layout.len());
         if self.keeps_previous {
             swap_remove_rows(&mut self.previous_palette, slot, self.layout.len());
@@ -156,7 +117,46 @@ impl Batch {
     }
 
     pub(crate) fn model(&self) -> &Model {
-        &self.model
+        self.clips.model()
+    }
+
+    /// Nodes of which poses are kept.
+    fn nodes_kept(&self) -> usize {
+        if self.keeps_poses { self.model().skeleton().len() } else { 0 }
+    }
+
+    fn resize_poses(&mut self) {
+        let rows = self.len() * self.nodes_kept();
+        self.translations.resize(rows, Vec3::ZERO);
+        self.rotations.resize(rows, Quat::IDENTITY);
+        self.scales.resize(rows, Vec3::ONE);
+        self.world.resize(rows, Affine3A::IDENTITY);
+    }
+
+    /// Keeps local transforms and world matrices for readers from now on, or gives them up.
+    pub(crate) fn keep_poses(&mut self, keep: bool) {
+        if self.keeps_poses == keep {
+            return;
+        }
+        self.keeps_poses = keep;
+        self.clips.set_rig(Rig::new(self.clips.model(), &self.layout, keep));
+        self.works = vec![Mutex::new(Work::new(&self.clips))];
+        self.resize_poses();
+        if keep {
+            (0..self.len()).for_each(|slot| self.set_rest(slot));
+        }
+    }
+
+    pub(crate) fn keeps_poses(&self) -> bool {
+        self.keeps_poses
+    }
+
+    pub(crate) fn set_compressed(&mut self, clips: Option<CompressedClips>) {
+        self.clips.set_compressed(clips);
+    }
+
+    pub(crate) fn set_simd(&mut self, simd: bool) {
+        self.clips.set_simd(simd);
     }
 
     pub(crate) fn layout(&self) -> &PaletteLayout {
@@ -176,7 +176,7 @@ impl Batch {
     }
 
     pub(super) fn controls_mut(&mut self, slot: u32) -> (&Model, &mut Controls) {
-        (&self.model, &mut self.controls[slot as usize])
+        (self.clips.model(), &mut self.controls[slot as usize])
     }
 
     pub(crate) fn transform_mut(&mut self, slot: u32) -> &mut Affine3A {
@@ -196,11 +196,11 @@ impl Batch {
     }
 
     pub(crate) fn world(&self, slot: u32) -> &[Affine3A] {
-        rows(&self.world, slot as usize, self.model.skeleton().len())
+        rows(&self.world, slot as usize, self.nodes_kept())
     }
 
     pub(crate) fn local(&self, slot: u32, node: u32) -> Option<Transform> {
-        let nodes = self.model.skeleton().len();
+        let nodes = self.nodes_kept();
         let at = (node as usize) < nodes;
         let at = at.then_some(slot as usize * nodes + node as usize)?;
         Some(Transform {
@@ -211,7 +211,7 @@ impl Batch {
     }
 
     pub(crate) fn weights(&self, slot: u32) -> &[f32] {
-        rows(&self.weights, slot as usize, self.model.weight_count())
+        rows(&self.weights, slot as usize, self.model().weight_count())
     }
 
     /// Of all slots, one after another.
@@ -258,16 +258,62 @@ impl Batch {
             // Every row is written below.
             std::mem::swap(&mut self.palette, &mut self.previous_palette);
         }
+        self.evaluate_all();
         for slot in 0..self.len() {
-            self.evaluate_slot(slot as u32);
             self.turn(slot);
         }
     }
 
+    #[cfg(not(feature = "threads"))]
+    fn evaluate_all(&mut self) {
+        let (shared, rows, works) = self.split();
+        shared.evaluate(rows, own(works));
+    }
+
+    /// On the threads of the pool that is current.
+    #[cfg(feature = "threads")]
+    fn evaluate_all(&mut self) {
+        let threads = rayon::current_num_threads();
+        while self.works.len() < threads {
+            self.works.push(Mutex::new(Work::new(&self.clips)));
+        }
+        let (shared, rows, works) = self.split();
+        shared.evaluate_on(rows, &works[..threads]);
+    }
+
     /// Runs all stages for one instance.
     pub(crate) fn evaluate_slot(&mut self, slot: u32) {
-        for stage in Stage::ORDER {
-            self.run(stage, slot as usize);
+        let slot = slot as usize;
+        let (shared, rows, works) = self.split();
+        shared.evaluate(rows.only(slot), own(works));
+    }
+
+    fn split(&mut self) -> (Shared<'_>, Rows<'_>, &mut [Mutex<Work>]) {
+        let shared = Shared { clips: &self.clips, layout: &self.layout };
+        let rows = Rows {
+            controls: &self.controls,
+            translations: &mut self.translations,
+            rotations: &mut self.rotations,
+            scales: &mut self.scales,
+            world: &mut self.world,
+            weights: &mut self.weights,
+            palette: &mut self.palette,
+        };
+        (shared, rows, &mut self.works)
+    }
+
+    /// The rest pose, for whoever reads before the first evaluation.
+    fn set_rest(&mut self, slot: usize) {
+        let (nodes, weights) = (self.nodes_kept(), self.model().weight_count());
+        let model = self.clips.model();
+        let pose = rows_mut(&mut self.weights, slot, weights);
+        for (index, part) in (0u32..).zip(model.parts()) {
+            pose[model.weight_range(index)].copy_from_slice(&part.weights);
+        }
+        for (at, rest) in (slot * nodes..(slot + 1) * nodes).zip(model.skeleton().rest()) {
+            self.translations[at] = rest.translation;
+            self.rotations[at] = rest.rotation;
+            self.scales[at] = rest.scale;
         }
     }
 
@@ -283,50 +329,11 @@ impl Batch {
             rows_mut(&mut self.previous_palette, slot, self.layout.len()).copy_from_slice(current);
         }
     }
+}
 
-    fn run(&mut self, stage: Stage, slot: usize) {
-        let nodes = self.model.skeleton().len();
-        let pose = &mut PoseMut {
-            translations: rows_mut(&mut self.translations, slot, nodes),
-            rotations: rows_mut(&mut self.rotations, slot, nodes),
-            scales: rows_mut(&mut self.scales, slot, nodes),
-            weights: rows_mut(&mut self.weights, slot, self.model.weight_count()),
-        };
-        let world = rows_mut(&mut self.world, slot, nodes);
-        let controls = &self.controls[slot];
-        match stage {
-            Stage::Rest => set_rest(&self.model, pose),
-            Stage::Overrides => controls.set_overrides(pose),
-            Stage::Channels => match controls.single() {
-                // A layer copied from another model's instance may name a clip that is not here.
-                Some(layer) => {
-                    if let Some(clip) = self.model.clips().get(layer.player.clip() as usize) {
-                        set_channels(&self.model, clip, layer.player.time() as f32, pose);
-                    }
-                }
-                None if controls.layers.is_empty() => {}
-                None => self.blend.gather(&self.model, &controls.layers),
-            },
-            Stage::Blend => {
-                if controls.single().is_none() && !controls.layers.is_empty() {
-                    self.blend.resolve(controls.threshold, pose);
-                    self.blend.add(&self.model, &controls.layers, pose);
-                }
-            }
-            Stage::Modifiers => {}
-            Stage::WorldPoses => controls.set_world_poses(self.model.skeleton(), pose, world),
-            Stage::Visibility => controls.set_visibility(pose),
-            Stage::Hierarchy => match &controls.world {
-                Some(own) => world.copy_from_slice(own),
-                None => set_world(self.model.skeleton(), controls.conversion, pose, world),
-            },
-            Stage::Palette => {
-                let palette = rows_mut(&mut self.palette, slot, self.layout.len());
-                set_palette(&self.model, &self.layout, world, palette);
-                controls.set_palettes(&self.layout, palette);
-            }
-        }
-    }
+/// The memory of the thread that evaluates alone.
+fn own(works: &mut [Mutex<Work>]) -> &mut Work {
+    works[0].get_mut().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn rows<T>(list: &[T], slot: usize, width: usize) -> &[T] {

@@ -4,10 +4,12 @@ use glam::{Quat, Vec3, Vec4};
 
 use super::{
     Layer, LayerKind, Mask, Reference,
+    clips::Clips,
     mask::usable,
     math::{normalize, slerp},
     pose::{Pose, PoseMut, set_rest},
-    sample::{Sink, drive, set_channels},
+    rig::LanePose,
+    sample::Sink,
 };
 use crate::model::Model;
 
@@ -43,17 +45,16 @@ impl Blend {
     }
 
     /// Sums up the layers that are weighed against each other.
-    pub(super) fn gather(&mut self, model: &Model, layers: &[Layer]) {
+    pub(super) fn gather(&mut self, clips: &Clips, layers: &[Layer], lanes: &mut LanePose) {
         self.translations.fill(Sum::default());
         self.rotations.fill(Sum::default());
         self.scales.fill(Sum::default());
         self.weights.fill(Sum::default());
         for layer in layers.iter().filter(|layer| layer.kind == LayerKind::Blend) {
             let weight = usable(layer.weight);
-            let clip = model.clips().get(layer.player.clip() as usize);
-            if let Some(clip) = clip.filter(|_| weight > 0.0) {
+            if weight > 0.0 {
                 let mut share = Share { blend: self, weight, mask: layer.mask.as_ref() };
-                drive(model, clip, layer.player.time() as f32, &mut share);
+                clips.drive(layer.player.clip(), layer.player.time() as f32, lanes, &mut share);
             }
         }
     }
@@ -93,18 +94,26 @@ impl Blend {
     }
 
     /// Puts the additive layers on top, one after another.
-    pub(super) fn add(&mut self, model: &Model, layers: &[Layer], pose: &mut PoseMut<'_>) {
+    pub(super) fn add(
+        &mut self,
+        clips: &Clips,
+        layers: &[Layer],
+        lanes: &mut LanePose,
+        pose: &mut PoseMut<'_>,
+    ) {
         for layer in layers {
             let LayerKind::Additive(reference) = layer.kind else { continue };
             let weight = usable(layer.weight).min(1.0);
-            let clip = model.clips().get(layer.player.clip() as usize);
-            let Some(clip) = clip.filter(|_| weight > 0.0) else { continue };
-            set_rest(model, &mut self.reference.as_mut());
+            if weight == 0.0 {
+                continue;
+            }
+            let clip = layer.player.clip();
+            set_rest(clips.model(), &mut self.reference.as_mut());
             if let Reference::Time(time) = reference {
-                set_channels(model, clip, time, &mut self.reference.as_mut());
+                clips.drive(clip, time, lanes, &mut self.reference.as_mut());
             }
             let mut on_top = OnTop { pose, reference: &self.reference, weight, mask: layer.mask.as_ref() };
-            drive(model, clip, layer.player.time() as f32, &mut on_top);
+            clips.drive(clip, layer.player.time() as f32, lanes, &mut on_top);
         }
     }
 }

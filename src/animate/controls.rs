@@ -95,6 +95,17 @@ impl Controls {
         }
     }
 
+    /// Whether nothing but layers shapes the pose.
+    pub(super) fn is_plain(&self) -> bool {
+        self.overrides.is_empty()
+            && self.weights.is_empty()
+            && self.hidden_nodes.is_empty()
+            && self.world_poses.is_empty()
+            && self.world.is_none()
+            && self.palettes.is_empty()
+            && self.conversion == Affine3A::IDENTITY
+    }
+
     /// The override of a node, made when there is none.
     pub(super) fn override_of(&mut self, node: u32) -> &mut NodeOverride {
         let at = self.overrides.iter().position(|known| known.node == node).unwrap_or_else(|| {

@@ -91,6 +91,20 @@ impl PaletteLayout {
         sources.find(|(source, _)| *source == Source::Skin(skin)).map(|(_, rows)| rows.clone())
     }
 
+    /// Every row with its node and its inverse bind matrix, which rigid parts lack.
+    pub(super) fn each_row(&self, model: &Model, mut take: impl FnMut(usize, u32, Option<Affine3A>)) {
+        for (source, range) in &self.sources {
+            match source {
+                Source::Node(node) => take(range.start, *node, None),
+                Source::Skin(skin) => {
+                    let skin = &model.skins()[*skin as usize];
+                    let joints = skin.joints().iter().zip(skin.inverse_binds());
+                    joints.zip(range.clone()).for_each(|((&node, m), row)| take(row, node, Some(*m)));
+                }
+            }
+        }
+    }
+
     /// Rows of one instance.
     #[must_use]
     pub fn len(&self) -> usize {

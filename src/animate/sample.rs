@@ -52,17 +52,22 @@ impl Sink for PoseMut<'_> {
 /// Samples every track of `clip`, in its order.
 pub(crate) fn drive(model: &Model, clip: &Clip, time: f32, sink: &mut impl Sink) {
     for track in clip.tracks() {
-        let node = track.node as usize;
-        match track.channel {
-            Channel::Translation => sink.translation(node, Vec3::from_array(value(track, time))),
-            Channel::Scale => sink.scale(node, Vec3::from_array(value(track, time))),
-            Channel::Rotation => sink.rotation(node, rotation(track, time)),
-            Channel::Weights => {
-                if let Some(part) = model.part_of_node(track.node) {
-                    let at = Span::find(&track.times, time);
-                    for (i, index) in model.weight_range(part).enumerate() {
-                        sink.weight(node, index, component(track, at, i));
-                    }
+        drive_track(model, track, time, sink);
+    }
+}
+
+/// Samples one track.
+pub(super) fn drive_track(model: &Model, track: &Track, time: f32, sink: &mut impl Sink) {
+    let node = track.node as usize;
+    match track.channel {
+        Channel::Translation => sink.translation(node, Vec3::from_array(value(track, time))),
+        Channel::Scale => sink.scale(node, Vec3::from_array(value(track, time))),
+        Channel::Rotation => sink.rotation(node, rotation(track, time)),
+        Channel::Weights => {
+            if let Some(part) = model.part_of_node(track.node) {
+                let at = Span::find(&track.times, time);
+                for (i, index) in model.weight_range(part).enumerate() {
+                    sink.weight(node, index, component(track, at, i));
                 }
             }
         }
@@ -98,12 +103,12 @@ impl Span {
     }
 }
 
-fn value(track: &Track, time: f32) -> [f32; 3] {
+pub(super) fn value(track: &Track, time: f32) -> [f32; 3] {
     let at = Span::find(&track.times, time);
     [0, 1, 2].map(|i| component(track, at, i))
 }
 
-fn rotation(track: &Track, time: f32) -> Quat {
+pub(super) fn rotation(track: &Track, time: f32) -> Quat {
     let at = Span::find(&track.times, time);
     if track.interpolation == Interpolation::Linear && at.left != at.right {
         // Keys as they are: normalising comes after sampling, so rounded keys keep their share.

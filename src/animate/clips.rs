@@ -1,0 +1,157 @@
+use super::{
+    CompressedClips,
+    compressed::CompressedClip,
+    lanes::{Lanes, with_lanes},
+    rig::{LanePose, LaneSink, Moving, NONE, Rig, read},
+    sample::{Sink, drive_track},
+    sampling::{SampleTask, sample_compressed},
+};
+use crate::model::{Channel, Clip, Model};
+
+/// The clips of a model, exact or compressed.
+#[derive(Debug)]
+pub(super) struct Clips {
+    model: Model,
+    rig: Rig,
+    compressed: Option<CompressedClips>,
+    facts: Vec<Facts>,
+    simd: bool,
+}
+
+/// About one clip.
+#[derive(Debug)]
+struct Facts {
+    /// Equal for clips that drive the same components among those that move.
+    class: u32,
+    /// Tracks of morph weights.
+    weights: Vec<u32>,
+}
+
+impl Clips {
+    pub(super) fn new(model: &Model, rig: Rig) -> Self {
+        let mut classes = Vec::new();
+        let facts = model.clips().iter().map(|clip| {
+            let driven = driven(clip, &rig.moving);
+            let class = classes.iter().position(|known| *known == driven).unwrap_or_else(|| {
+                classes.push(driven);
+                classes.len() - 1
+            });
+            let is_weights = |(_, track): &(u32, _)| Clip::tracks(clip)[*track as usize].channel == Channel::Weights;
+            let tracks = (0u32..).zip(0..clip.tracks().len() as u32);
+            Facts { class: class as u32, weights: tracks.filter(is_weights).map(|(i, _)| i).collect() }
+        });
+        Self { model: model.clone(), facts: facts.collect(), rig, compressed: None, simd: true }
+    }
+
+    pub(super) fn model(&self) -> &Model {
+        &self.model
+    }
+
+    pub(super) fn rig(&self) -> &Rig {
+        &self.rig
+    }
+
+    pub(super) fn set_rig(&mut self, rig: Rig) {
+        self.rig = rig;
+    }
+
+    pub(super) fn set_compressed(&mut self, compressed: Option<CompressedClips>) {
+        self.compressed = compressed;
+    }
+
+    pub(super) fn simd(&self) -> bool {
+        self.simd
+    }
+
+    pub(super) fn set_simd(&mut self, simd: bool) {
+        self.simd = simd;
+    }
+
+    /// The class of a clip and whether it drives morph weights; `None` for a clip of another model.
+    pub(super) fn facts(&self, clip: u32) -> Option<(u32, bool)> {
+        self.facts.get(clip as usize).map(|facts| (facts.class, !facts.weights.is_empty()))
+    }
+
+    fn compressed(&self, clip: u32) -> Option<&CompressedClip> {
+        self.compressed.as_ref()?.clip(clip)
+    }
+
+    /// Samples every track of a clip into `sink`. One of another model, which a layer copied from there may
+    /// name, drives nothing. `lanes` is scratch.
+    pub(super) fn drive(&self, clip: u32, time: f32, lanes: &mut LanePose, sink: &mut impl Sink) {
+        let Some(source) = self.model.clips().get(clip as usize) else { return };
+        let Some(packed) = self.compressed(clip) else {
+            return source.tracks().iter().for_each(|track| drive_track(&self.model, track, time, sink));
+        };
+        with_lanes(self.simd, SampleTask { clip: packed, time, pose: lanes });
+        let moving = &self.rig.moving;
+        packed.drive_exact(&self.model, source, time, &mut LaneSink { pose: lanes, moving });
+        let rest = self.model.skeleton().rest();
+        for track in source.tracks() {
+            let node = track.node as usize;
+            match track.channel {
+                Channel::Translation => sink.translation(node, match moving.translations.places[node] {
+                    NONE => rest[node].translation,
+                    place => read(&lanes.translations, place as usize).into(),
+                }),
+                Channel::Rotation => sink.rotation(node, match moving.rotations.places[node] {
+                    NONE => rest[node].rotation,
+                    place => glam::Quat::from_array(read(&lanes.rotations, place as usize)),
+                }),
+                Channel::Scale => sink.scale(node, match moving.scales.places[node] {
+                    NONE => rest[node].scale,
+                    place => read(&lanes.scales, place as usize).into(),
+                }),
+                Channel::Weights => drive_track(&self.model, track, time, sink),
+            }
+        }
+    }
+
+    /// Samples what moves, without morph weights.
+    #[inline(always)]
+    pub(super) fn sample<L: Lanes>(&self, clip: u32, time: f32, pose: &mut LanePose) {
+        let source = &self.model.clips()[clip as usize];
+        match self.compressed(clip) {
+            Some(packed) => {
+                sample_compressed::<L>(packed, time, pose);
+                packed.drive_exact(&self.model, source, time, &mut LaneSink { pose, moving: &self.rig.moving });
+            }
+            None => self.sample_exactly(source, time, pose),
+        }
+    }
+
+    #[inline(never)]
+    fn sample_exactly(&self, source: &Clip, time: f32, pose: &mut LanePose) {
+        pose.copy_from(&self.rig.rest);
+        let sink = &mut LaneSink { pose, moving: &self.rig.moving };
+        for track in source.tracks().iter().filter(|track| track.channel != Channel::Weights) {
+            drive_track(&self.model, track, time, sink);
+        }
+    }
+
+    /// Samples morph weights.
+    pub(super) fn drive_weights(&self, clip: u32, time: f32, sink: &mut impl Sink) {
+        for &track in &self.facts[clip as usize].weights {
+            drive_track(&self.model, &self.model.clips()[clip as usize].tracks()[track as usize], time, sink);
+        }
+    }
+}
+
+/// Which of the moving components a clip drives: rotations, translations, scales.
+fn driven(clip: &Clip, moving: &Moving) -> Vec<bool> {
+    let counts = [&moving.rotations, &moving.translations, &moving.scales].map(|c| c.nodes.len());
+    let mut driven = vec![false; counts.iter().sum()];
+    for track in clip.tracks() {
+        let (component, before) = match track.channel {
+            Channel::Rotation => (&moving.rotations, 0),
+            Channel::Translation => (&moving.translations, counts[0]),
+            Channel::Scale => (&moving.scales, counts[0] + counts[1]),
+            Channel::Weights => continue,
+        };
+        match component.places[track.node as usize] {
+            NONE => {}
+            place => driven[before + place as usize] = true,
+        }
+    }
+    driven
+}

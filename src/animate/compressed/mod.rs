@@ -1,0 +1,112 @@
+//! Clips packed for evaluating many characters: 16-bit keys, found without any state per character.
+
+mod build;
+mod error;
+mod section;
+
+use std::sync::Arc;
+
+pub use error::{CompressError, CompressOptions};
+pub(super) use build::UNIT;
+pub(super) use section::{Keys, Section};
+
+use super::{
+    rig::{LanePose, Moving},
+    sample::{Sink, drive_track},
+};
+use crate::model::{Clip, Model};
+
+/// The clips of a model in compressed form. Cheap to clone; give it to
+/// [`Animator::set_compressed`](super::Animator::set_compressed).
+///
+/// A clip whose error would exceed the tolerance is left as it is, and played exactly.
+#[derive(Clone, Debug)]
+pub struct CompressedClips {
+    clips: Arc<[Result<CompressedClip, CompressError>]>,
+    model: Model,
+}
+
+impl CompressedClips {
+    /// Compresses every clip of `model` and measures what that costs.
+    #[must_use]
+    pub fn new(model: &Model, options: &CompressOptions) -> Self {
+        let moving = Moving::new(model);
+        let clips = model.clips().iter().map(|clip| CompressedClip::new(model, &moving, clip, options));
+        Self { clips: clips.collect(), model: model.clone() }
+    }
+
+    /// Whether they are those of `model` itself, not of an equal one.
+    pub(super) fn are_of(&self, model: &Model) -> bool {
+        self.model.ptr_eq(model)
+    }
+
+    /// Clips, in the model's order.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.clips.len()
+    }
+
+    /// Whether the model has no clips.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.clips.is_empty()
+    }
+
+    /// A clip, or why it was left as it is. `None` past the last one.
+    #[must_use]
+    pub fn get(&self, clip: u32) -> Option<Result<&CompressedClip, &CompressError>> {
+        self.clips.get(clip as usize).map(Result::as_ref)
+    }
+
+    /// A clip, if it is compressed.
+    pub(super) fn clip(&self, clip: u32) -> Option<&CompressedClip> {
+        self.clips.get(clip as usize)?.as_ref().ok()
+    }
+}
+
+/// One clip: tracks that never change are dropped into a base pose; the others have 16-bit keys, either one per
+/// frame of an even rate, or those of the source with an index by time. Cubic splines, steps and morph weights
+/// are sampled from the source.
+#[derive(Clone, Debug)]
+pub struct CompressedClip {
+    /// Subtracted from the time.
+    pub(super) start: f32,
+    /// Rest pose and constant tracks.
+    pub(super) base: LanePose,
+    pub(super) rotations: Section,
+    pub(super) translations: Section,
+    pub(super) scales: Section,
+    /// Tracks of the source that are sampled exactly.
+    pub(super) exact: Vec<u32>,
+    bytes: usize,
+    error: f32,
+}
+
+impl CompressedClip {
+    /// Memory in bytes, without tracks that are sampled from the source.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Largest distance in model space between where the clip puts a point at
+    /// [`tip`](CompressOptions::tip) from a joint and where the source puts it: measured at every key and
+    /// three times between keys, and a quarter more.
+    #[must_use]
+    pub fn error(&self) -> f32 {
+        self.error
+    }
+
+    /// How many tracks of nodes are sampled from the source.
+    #[must_use]
+    pub fn exact_tracks(&self) -> usize {
+        self.exact.len()
+    }
+
+    /// Samples the source's tracks that are not compressed.
+    pub(super) fn drive_exact(&self, model: &Model, clip: &Clip, time: f32, sink: &mut impl Sink) {
+        for &track in &self.exact {
+            drive_track(model, &clip.tracks()[track as usize], time, sink);
+        }
+    }
+}

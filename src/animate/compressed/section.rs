@@ -1,0 +1,69 @@
+use super::super::lanes::{F8, Key};
+
+/// Tracks of one channel, eight side by side.
+#[derive(Clone, Debug, Default)]
+pub(in super::super) struct Section {
+    pub(in super::super) groups: Vec<Group>,
+    /// For translations and scales, per group: a key times the second, plus the first.
+    pub(in super::super) spans: Vec<[[F8; 3]; 2]>,
+    pub(in super::super) keys: Keys,
+}
+
+/// Eight tracks.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Group {
+    /// Places among what moves.
+    pub(in super::super) targets: [u32; 8],
+    /// The group they fill, if they fill one in its order.
+    pub(in super::super) fills: Option<u32>,
+}
+
+/// Where keys lie.
+#[derive(Clone, Debug)]
+pub(in super::super) enum Keys {
+    /// A row for every frame and group.
+    Frames {
+        /// Per second.
+        rate: f32,
+        /// At least two.
+        frames: u32,
+        /// Frame after frame.
+        rows: Vec<[[i16; 8]; 4]>,
+    },
+    /// Keys of each track, one behind the other.
+    Sparse {
+        /// Ticks per second.
+        rate: f32,
+        /// Buckets of time per second.
+        bucket_rate: f32,
+        buckets: u32,
+        /// First key of each track of each group, and the last that has one behind it.
+        bounds: Vec<[[u32; 8]; 2]>,
+        /// Per bucket and group: how many keys behind its first each track's current key is at least.
+        index: Vec<[u16; 8]>,
+        /// Ticks.
+        times: Vec<u16>,
+        keys: Vec<Key>,
+    },
+}
+
+impl Default for Keys {
+    fn default() -> Self {
+        Self::Frames { rate: 0.0, frames: 2, rows: Vec::new() }
+    }
+}
+
+impl Section {
+    pub(super) fn bytes(&self) -> usize {
+        let keys = match &self.keys {
+            Keys::Frames { rows, .. } => size_of_val(&rows[..]),
+            Keys::Sparse { bounds, index, times, keys, .. } => {
+                size_of_val(&bounds[..])
+                    + size_of_val(&index[..])
+                    + size_of_val(&times[..])
+                    + size_of_val(&keys[..])
+            }
+        };
+        keys + size_of_val(&self.groups[..]) + size_of_val(&self.spans[..])
+    }
+}

@@ -1,0 +1,425 @@
+//! A frame of some instances of one model: many at once where only clips shape them, one by one, stage after
+//! stage, where more does.
+
+#[cfg(feature = "threads")]
+use std::sync::{Mutex, PoisonError};
+
+use glam::{Affine3A, Quat, Vec3};
+
+use super::{
+    JointMatrix, LayerKind, PaletteLayout,
+    blend::Blend,
+    clips::Clips,
+    controls::Controls,
+    hierarchy::set_world,
+    kernel,
+    lanes::{Lanes, Places, Task, with_lanes},
+    mask::usable,
+    palette::set_palette,
+    pose::{Pose, PoseMut, set_rest},
+    rig::LanePose,
+    sample::Sink,
+};
+
+/// The stages of a frame, in the order they run for every instance. `Modifiers` has its place in the order and
+/// nothing to do yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Stage {
+    /// Every component to the model's rest pose.
+    Rest,
+    /// Components set by the caller.
+    Overrides,
+    /// Components driven by clips: of a single layer straight into the pose, of several into weighted sums.
+    Channels,
+    /// The sums into one pose, then additive layers on top.
+    Blend,
+    /// Constraints on the blended pose.
+    Modifiers,
+    /// World transforms from elsewhere, such as physics.
+    WorldPoses,
+    /// Hidden joints to zero scale.
+    Visibility,
+    /// Local transforms to model space.
+    Hierarchy,
+    /// Model space to palette rows.
+    Palette,
+}
+
+impl Stage {
+    /// All stages in order.
+    pub const ORDER: [Self; 9] = [
+        Self::Rest,
+        Self::Overrides,
+        Self::Channels,
+        Self::Blend,
+        Self::Modifiers,
+        Self::WorldPoses,
+        Self::Visibility,
+        Self::Hierarchy,
+        Self::Palette,
+    ];
+}
+
+/// What all instances share.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shared<'a> {
+    pub(super) clips: &'a Clips,
+    pub(super) layout: &'a PaletteLayout,
+}
+
+/// Some instances, one after another. The lists of poses and matrices may be empty: then none are kept.
+#[derive(Debug)]
+pub(super) struct Rows<'a> {
+    pub(super) controls: &'a [Controls],
+    pub(super) translations: &'a mut [Vec3],
+    pub(super) rotations: &'a mut [Quat],
+    pub(super) scales: &'a mut [Vec3],
+    pub(super) world: &'a mut [Affine3A],
+    pub(super) weights: &'a mut [f32],
+    pub(super) palette: &'a mut [JointMatrix],
+}
+
+/// Memory for one thread, kept so that no frame allocates.
+#[derive(Debug)]
+pub(super) struct Work {
+    eight: Box<[LanePose; 8]>,
+    /// Of one instance.
+    layers: Vec<LanePose>,
+    scratch: kernel::Scratch,
+    blend: Blend,
+    pose: Pose,
+    world: Vec<Affine3A>,
+}
+
+impl Work {
+    pub(super) fn new(clips: &Clips) -> Self {
+        let rest = &clips.rig().rest;
+        Self {
+            eight: Box::new([(); 8].map(|()| rest.clone())),
+            layers: vec![rest.clone(), rest.clone()],
+            scratch: kernel::Scratch::new(clips.rig()),
+            blend: Blend::new(clips.model()),
+            pose: Pose::rest(clips.model()),
+            world: vec![Affine3A::IDENTITY; clips.model().skeleton().len()],
+        }
+    }
+}
+
+/// Fewer instances than this are not worth a thread.
+#[cfg(feature = "threads")]
+const PIECE: usize = 64;
+
+/// With more, instances are evaluated stage by stage.
+const MOST_LAYERS: usize = 8;
+
+/// How an instance is evaluated; a matter of what is said about it alone, so that others change no byte of it.
+enum Way {
+    /// Rest pose.
+    Rest,
+    /// One clip.
+    Clip,
+    /// Several, whose weights sum up to this.
+    Blend(f32),
+    /// Stage after stage.
+    Stages,
+}
+
+impl Shared<'_> {
+    /// Runs all stages for all of `rows`.
+    pub(super) fn evaluate(self, rows: Rows<'_>, work: &mut Work) {
+        with_lanes(self.clips.simd(), Evaluate { shared: self, rows, work });
+    }
+
+    /// The same on the threads of the rayon pool that is current, with one of `works` each.
+    #[cfg(feature = "threads")]
+    pub(super) fn evaluate_on(self, rows: Rows<'_>, works: &[Mutex<Work>]) {
+        // Each half of the memory goes with its half of the instances; more pieces than threads, so that no
+        // thread waits long for another.
+        let pieces = rows.controls.len().div_ceil(PIECE).min(works.len() * 4);
+        self.evaluate_pieces(rows, pieces, works);
+    }
+
+    #[cfg(feature = "threads")]
+    fn evaluate_pieces(self, rows: Rows<'_>, pieces: usize, works: &[Mutex<Work>]) {
+        if pieces > 1 {
+            let at = (rows.controls.len() * (pieces / 2) / pieces).next_multiple_of(8);
+            let (left, right) = rows.split_at(at);
+            rayon::join(
+                || self.evaluate_pieces(left, pieces / 2, works),
+                || self.evaluate_pieces(right, pieces - pieces / 2, works),
+            );
+            return;
+        }
+        let own = rayon::current_thread_index().unwrap_or(0) % works.len();
+        // A piece is never interrupted by another on the same thread, so nobody waits here.
+        let mut work = works[own].lock().unwrap_or_else(PoisonError::into_inner);
+        self.evaluate(rows, &mut work);
+    }
+
+    fn way(self, controls: &Controls) -> Way {
+        if !self.clips.rig().is_tame || !controls.is_plain() {
+            return Way::Stages;
+        }
+        if controls.layers.is_empty() {
+            return Way::Rest;
+        }
+        if let Some(layer) = controls.single() {
+            let is_known = self.clips.facts(layer.player.clip()).is_some();
+            return if is_known { Way::Clip } else { Way::Rest };
+        }
+        if controls.layers.len() > MOST_LAYERS {
+            return Way::Stages;
+        }
+        let (mut total, mut class) = (0.0, None);
+        for layer in &controls.layers {
+            let Some((own, drives_weights)) = self.clips.facts(layer.player.clip()) else { return Way::Stages };
+            let is_alike = class.is_none_or(|class| class == own);
+            if !is_alike || drives_weights || layer.kind != LayerKind::Blend || layer.mask.is_some() {
+                return Way::Stages;
+            }
+            class = Some(own);
+            total += usable(layer.weight);
+        }
+        if total > 0.0 && total >= controls.threshold && total < f32::MAX {
+            Way::Blend(total)
+        } else {
+            Way::Stages
+        }
+    }
+
+    /// One instance, stage after stage: what every other way is held against.
+    #[inline(never)]
+    fn run_stages(self, slot: usize, rows: &mut Rows<'_>, work: &mut Work) {
+        for stage in Stage::ORDER {
+            self.run(stage, slot, rows, work);
+        }
+    }
+
+    fn run(self, stage: Stage, slot: usize, rows: &mut Rows<'_>, work: &mut Work) {
+        let (clips, model) = (self.clips, self.clips.model());
+        let nodes = model.skeleton().len();
+        let weights = rows_mut(rows.weights, slot, model.weight_count());
+        let are_kept = !rows.world.is_empty();
+        let (pose, world) = if are_kept {
+            let pose = PoseMut {
+                translations: rows_mut(rows.translations, slot, nodes),
+                rotations: rows_mut(rows.rotations, slot, nodes),
+                scales: rows_mut(rows.scales, slot, nodes),
+                weights,
+            };
+            (pose, rows_mut(rows.world, slot, nodes))
+        } else {
+            (PoseMut { weights, ..work.pose.as_mut() }, &mut work.world[..])
+        };
+        let pose = &mut { pose };
+        let controls = &rows.controls[slot];
+        let lanes = &mut work.layers[0];
+        match stage {
+            Stage::Rest => set_rest(model, pose),
+            Stage::Overrides => controls.set_overrides(pose),
+            Stage::Channels => match controls.single() {
+                Some(layer) => clips.drive(layer.player.clip(), layer.player.time() as f32, lanes, pose),
+                None if controls.layers.is_empty() => {}
+                None => work.blend.gather(clips, &controls.layers, lanes),
+            },
+            Stage::Blend => {
+                if controls.single().is_none() && !controls.layers.is_empty() {
+                    work.blend.resolve(controls.threshold, pose);
+                    work.blend.add(clips, &controls.layers, lanes, pose);
+                }
+            }
+            Stage::Modifiers => {}
+            Stage::WorldPoses => controls.set_world_poses(model.skeleton(), pose, world),
+            Stage::Visibility => controls.set_visibility(pose),
+            Stage::Hierarchy => match &controls.world {
+                Some(own) => world.copy_from_slice(own),
+                None => set_world(model.skeleton(), controls.conversion, pose, world),
+            },
+            Stage::Palette => {
+                let palette = rows_mut(rows.palette, slot, self.layout.len());
+                set_palette(model, self.layout, world, palette);
+                controls.set_palettes(self.layout, palette);
+            }
+        }
+    }
+}
+
+/// All of some instances.
+struct Evaluate<'a, 'r> {
+    shared: Shared<'a>,
+    rows: Rows<'r>,
+    work: &'a mut Work,
+}
+
+impl Task for Evaluate<'_, '_> {
+    #[inline(always)]
+    fn run<L: Lanes>(mut self) {
+        let (mut waiting, mut count) = ([0usize; 8], 0);
+        for slot in 0..self.rows.controls.len() {
+            let way = self.shared.way(&self.rows.controls[slot]);
+            if matches!(way, Way::Stages) {
+                self.shared.run_stages(slot, &mut self.rows, self.work);
+                continue;
+            }
+            self.set_weights(slot, &way);
+            self.set_pose::<L>(slot, count, &way);
+            waiting[count] = slot;
+            count += 1;
+            if count == 8 {
+                self.finish_eight::<L>(waiting, 8);
+                count = 0;
+            }
+        }
+        // With idle lanes where that is less work than one by one.
+        if count > 3 {
+            let (first, idle) = self.work.eight.split_at_mut(count);
+            idle.iter_mut().for_each(|pose| pose.copy_from(&first[0]));
+            let slot = waiting[0];
+            waiting[count..].fill(slot);
+            self.finish_eight::<L>(waiting, count);
+        } else {
+            for (place, &slot) in waiting[..count].iter().enumerate() {
+                self.finish_one::<L>(slot, place);
+            }
+        }
+    }
+}
+
+/// Takes morph weights.
+struct WeightSink<'a>(&'a mut [f32]);
+
+impl Sink for WeightSink<'_> {
+    fn translation(&mut self, _node: usize, _value: Vec3) {}
+    fn rotation(&mut self, _node: usize, _value: Quat) {}
+    fn scale(&mut self, _node: usize, _value: Vec3) {}
+    fn weight(&mut self, _node: usize, index: usize, value: f32) {
+        self.0[index] = value;
+    }
+}
+
+impl Evaluate<'_, '_> {
+    /// Morph weights of an instance.
+    #[inline(always)]
+    fn set_weights(&mut self, slot: usize, way: &Way) {
+        let (clips, model) = (self.shared.clips, self.shared.clips.model());
+        if model.weight_count() == 0 {
+            return;
+        }
+        let weights = rows_mut(self.rows.weights, slot, model.weight_count());
+        for (index, part) in (0u32..).zip(model.parts()) {
+            weights[model.weight_range(index)].copy_from_slice(&part.weights);
+        }
+        if let (Way::Clip, Some(layer)) = (way, self.rows.controls[slot].layers.first()) {
+            clips.drive_weights(layer.player.clip(), layer.player.time() as f32, &mut WeightSink(weights));
+        }
+    }
+
+    /// What moves of an instance, to a place among eight.
+    #[inline(always)]
+    fn set_pose<L: Lanes>(&mut self, slot: usize, place: usize, way: &Way) {
+        let clips = self.shared.clips;
+        let pose = &mut self.work.eight[place];
+        let layers = &self.rows.controls[slot].layers;
+        match (way, &layers[..]) {
+            (Way::Clip, [layer]) => clips.sample::<L>(layer.player.clip(), layer.player.time() as f32, pose),
+            (Way::Blend(total), layers) => {
+                let share = 1.0 / total;
+                let (mut weights, mut count) = ([0.0; MOST_LAYERS], 0);
+                for layer in layers.iter().filter(|layer| usable(layer.weight) > 0.0) {
+                    if count == self.work.layers.len() {
+                        self.work.layers.push(clips.rig().rest.clone());
+                    }
+                    clips.sample::<L>(layer.player.clip(), layer.player.time() as f32, &mut self.work.layers[count]);
+                    weights[count] = usable(layer.weight) * share;
+                    count += 1;
+                }
+                kernel::blend::<L>(&self.work.layers[..count], &weights[..count], &clips.rig().rest, pose);
+            }
+            _ => pose.copy_from(&clips.rig().rest),
+        }
+    }
+
+    #[inline(always)]
+    fn finish_eight<L: Lanes>(&mut self, slots: [usize; 8], count: usize) {
+        let rig = self.shared.clips.rig();
+        let places = Places::new(slots.map(|slot| slot * rig.palette_len * 12));
+        let palettes = bytemuck::cast_slice_mut(self.rows.palette);
+        kernel::eight::<L>(rig, &self.work.eight, &mut self.work.scratch, palettes, &places);
+        if !self.rows.world.is_empty() {
+            let nodes = self.shared.clips.model().skeleton().len();
+            let world = &mut *self.rows.world;
+            kernel::eight_worlds::<L>(rig, &self.work.scratch, |lane, node, matrix| {
+                world[slots[lane] * nodes + node as usize] = matrix;
+            });
+            for (place, slot) in slots.into_iter().enumerate().take(count) {
+                self.keep_pose(slot, place);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn finish_one<L: Lanes>(&mut self, slot: usize, place: usize) {
+        let rig = self.shared.clips.rig();
+        let palette = rows_mut(self.rows.palette, slot, rig.palette_len);
+        kernel::one::<L>(rig, &self.work.eight[place], &mut self.work.scratch, palette);
+        if !self.rows.world.is_empty() {
+            let world = rows_mut(self.rows.world, slot, self.shared.clips.model().skeleton().len());
+            kernel::one_worlds(rig, &self.work.scratch, |node, matrix| world[node as usize] = matrix);
+            self.keep_pose(slot, place);
+        }
+    }
+
+    #[inline(never)]
+    fn keep_pose(&mut self, slot: usize, place: usize) {
+        let model = self.shared.clips.model();
+        let nodes = model.skeleton().len();
+        let pose = &mut PoseMut {
+            translations: rows_mut(self.rows.translations, slot, nodes),
+            rotations: rows_mut(self.rows.rotations, slot, nodes),
+            scales: rows_mut(self.rows.scales, slot, nodes),
+            weights: &mut [],
+        };
+        for (node, rest) in model.skeleton().rest().iter().enumerate() {
+            pose.translations[node] = rest.translation;
+            pose.rotations[node] = rest.rotation;
+            pose.scales[node] = rest.scale;
+        }
+        self.work.eight[place].spread(&self.shared.clips.rig().moving, pose);
+    }
+}
+
+impl<'a> Rows<'a> {
+    /// One of them.
+    pub(super) fn only(self, slot: usize) -> Self {
+        let all = self.controls.len();
+        macro_rules! cut {
+            ($($list:ident),*) => {
+                Self {
+                    controls: &self.controls[slot..=slot],
+                    $($list: rows_mut(self.$list, slot, self.$list.len() / all),)*
+                }
+            };
+        }
+        cut!(translations, rotations, scales, world, weights, palette)
+    }
+
+    /// The first `slots` and the others.
+    #[cfg(feature = "threads")]
+    pub(super) fn split_at(self, slots: usize) -> (Self, Self) {
+        let all = self.controls.len().max(1);
+        macro_rules! split {
+            ($($list:ident),*) => {{
+                let (controls, other_controls) = self.controls.split_at(slots);
+                $(let width = self.$list.len() / all; let $list = self.$list.split_at_mut(width * slots);)*
+                (Self { controls, $($list: $list.0),* }, Self { controls: other_controls, $($list: $list.1),* })
+            }};
+        }
+        split!(translations, rotations, scales, world, weights, palette)
+    }
+}
+
+fn rows_mut<T>(list: &mut [T], slot: usize, width: usize) -> &mut [T] {
+    &mut list[slot * width..(slot + 1) * width]
+}
+

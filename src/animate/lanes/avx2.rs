@@ -1,0 +1,219 @@
+//! One of the modules that may use `unsafe`: values of [`Avx2`] are only made inside [`with_avx2`], which only
+//! runs where the processor has AVX2. That is what every note below rests on.
+
+use std::arch::x86_64::*;
+
+use super::{F8, Key, Lanes, Places, Task};
+
+/// One register.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Avx2(__m256);
+
+/// Runs a task with [`Avx2`]; gives it back where the processor lacks that.
+pub(super) fn with_avx2<T: Task>(task: T) -> Result<(), T> {
+    #[target_feature(enable = "avx2")]
+    fn run(task: impl Task) {
+        task.run::<Avx2>();
+    }
+    if !is_x86_feature_detected!("avx2") {
+        return Err(task);
+    }
+    // SAFETY: the processor has AVX2, as has just been seen.
+    unsafe { run(task) };
+    Ok(())
+}
+
+/// Pairs of doubles, as registers of the same bits.
+#[inline(always)]
+fn low_pairs(a: __m256, b: __m256) -> __m256 {
+    // SAFETY: AVX2 is there (see above); registers only.
+    unsafe { _mm256_castpd_ps(_mm256_unpacklo_pd(_mm256_castps_pd(a), _mm256_castps_pd(b))) }
+}
+
+#[inline(always)]
+fn high_pairs(a: __m256, b: __m256) -> __m256 {
+    // SAFETY: AVX2 is there (see above); registers only.
+    unsafe { _mm256_castpd_ps(_mm256_unpackhi_pd(_mm256_castps_pd(a), _mm256_castps_pd(b))) }
+}
+
+/// Four rows of eight to eight rows of four: the first four in the low halves, the others in the high ones.
+#[inline(always)]
+fn columns(rows: [Avx2; 4]) -> [__m256; 4] {
+    let [a, b, c, d] = rows.map(|row| row.0);
+    // SAFETY: AVX2 is there (see above); registers only.
+    let (ab, ab_high, cd, cd_high) = unsafe {
+        (
+            _mm256_unpacklo_ps(a, b),
+            _mm256_unpackhi_ps(a, b),
+            _mm256_unpacklo_ps(c, d),
+            _mm256_unpackhi_ps(c, d),
+        )
+    };
+    [low_pairs(ab, cd), high_pairs(ab, cd), low_pairs(ab_high, cd_high), high_pairs(ab_high, cd_high)]
+}
+
+/// Eight 16-bit numbers to floats.
+#[inline(always)]
+fn widen(from: __m128i) -> Avx2 {
+    // SAFETY: AVX2 is there (see above); registers only.
+    unsafe { Avx2(_mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(from))) }
+}
+
+impl Lanes for Avx2 {
+    #[inline(always)]
+    fn splat(value: f32) -> Self {
+        // SAFETY: AVX2 is there (see above).
+        unsafe { Self(_mm256_set1_ps(value)) }
+    }
+
+    #[inline(always)]
+    fn load(from: &F8) -> Self {
+        // SAFETY: AVX2 is there (see above); `F8` is 32 bytes on a multiple of 32.
+        unsafe { Self(_mm256_load_ps(from.0.as_ptr())) }
+    }
+
+    #[inline(always)]
+    fn store(self, to: &mut F8) {
+        // SAFETY: AVX2 is there (see above); `F8` is 32 bytes on a multiple of 32.
+        unsafe { _mm256_store_ps(to.0.as_mut_ptr(), self.0) }
+    }
+
+    #[inline(always)]
+    fn from_i16(from: &[i16; 8]) -> Self {
+        // SAFETY: AVX2 is there (see above); 16 bytes are read where 16 are.
+        widen(unsafe { _mm_loadu_si128(from.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn from_u16(from: &[u16; 8]) -> Self {
+        // SAFETY: AVX2 is there (see above); 16 bytes are read where 16 are.
+        unsafe {
+            Self(_mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(_mm_loadu_si128(from.as_ptr().cast()))))
+        }
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        // SAFETY: AVX2 is there (see above).
+        unsafe { Self(_mm256_add_ps(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        // SAFETY: AVX2 is there (see above).
+        unsafe { Self(_mm256_sub_ps(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        // SAFETY: AVX2 is there (see above).
+        unsafe { Self(_mm256_mul_ps(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        // SAFETY: AVX2 is there (see above).
+        unsafe { Self(_mm256_div_ps(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        // SAFETY: AVX2 is there (see above).
+        unsafe { Self(_mm256_sqrt_ps(self.0)) }
+    }
+
+    #[inline(always)]
+    fn clamp01(self) -> Self {
+        // The second operand comes out where one is NaN.
+        // SAFETY: AVX2 is there (see above).
+        unsafe { Self(_mm256_min_ps(_mm256_max_ps(self.0, _mm256_setzero_ps()), _mm256_set1_ps(1.0))) }
+    }
+
+    #[inline(always)]
+    fn flip(self, other: Self) -> Self {
+        // SAFETY: AVX2 is there (see above).
+        unsafe { Self(_mm256_xor_ps(self.0, _mm256_and_ps(other.0, _mm256_set1_ps(-0.0)))) }
+    }
+
+    #[inline(always)]
+    fn any_not_above(self, limit: f32) -> bool {
+        // SAFETY: AVX2 is there (see above).
+        unsafe {
+            let above = _mm256_cmp_ps::<_CMP_GT_OQ>(self.0, _mm256_set1_ps(limit));
+            _mm256_movemask_ps(above) != 0xff
+        }
+    }
+
+    #[inline(always)]
+    fn transpose(rows: [Self; 8]) -> [Self; 8] {
+        let [a, b, c, d, e, f, g, h] = rows;
+        let (left, right) = (columns([a, b, c, d]), columns([e, f, g, h]));
+        // SAFETY: AVX2 is there (see above).
+        let low = |i: usize| unsafe { Self(_mm256_permute2f128_ps::<0x20>(left[i], right[i])) };
+        // SAFETY: AVX2 is there (see above).
+        let high = |i: usize| unsafe { Self(_mm256_permute2f128_ps::<0x31>(left[i], right[i])) };
+        [low(0), low(1), low(2), low(3), high(0), high(1), high(2), high(3)]
+    }
+
+    #[inline(always)]
+    fn keys(keys: &[Key], at: &[u32; 8]) -> ([Self; 4], [Self; 4]) {
+        let last = at.iter().fold(0, |last, &at| last.max(at));
+        assert!((last as usize) + 1 < keys.len(), "a key has one behind it");
+        // SAFETY: AVX2 is there (see above); two keys, 16 bytes, are read from `at`, and both exist, as the
+        // largest has just been compared with the length.
+        let pair = |i: usize| unsafe { _mm_loadu_si128(keys.as_ptr().add(at[i] as usize).cast()) };
+        // SAFETY: AVX2 is there (see above); registers only.
+        unsafe {
+            let (a, b, c, d) = (pair(0), pair(1), pair(2), pair(3));
+            let (e, f, g, h) = (pair(4), pair(5), pair(6), pair(7));
+            let (ab, cd) = (_mm_unpacklo_epi16(a, b), _mm_unpacklo_epi16(c, d));
+            let (ef, gh) = (_mm_unpacklo_epi16(e, f), _mm_unpacklo_epi16(g, h));
+            let left = [ab, cd, ef, gh];
+            let (ab, cd) = (_mm_unpackhi_epi16(a, b), _mm_unpackhi_epi16(c, d));
+            let (ef, gh) = (_mm_unpackhi_epi16(e, f), _mm_unpackhi_epi16(g, h));
+            (components(left), components([ab, cd, ef, gh]))
+        }
+    }
+
+    #[inline(always)]
+    fn store_rows(rows: [Self; 4], to: &mut [f32], places: &Places, offset: usize) {
+        assert!(places.last + offset + 4 <= to.len(), "every row has its place");
+        let at = |lane: usize| places.at[lane] + offset;
+        for (i, both) in columns(rows).into_iter().enumerate() {
+            // SAFETY: AVX2 is there (see above); no place lies behind `places.last`, whose row still fits.
+            unsafe {
+                _mm_storeu_ps(to.as_mut_ptr().add(at(i)), _mm256_castps256_ps128(both));
+                _mm_storeu_ps(to.as_mut_ptr().add(at(i + 4)), _mm256_extractf128_ps::<1>(both));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn rows(rows: [Self; 4]) -> [[f32; 4]; 8] {
+        let mut out = [[0.0; 4]; 8];
+        for (i, both) in columns(rows).into_iter().enumerate() {
+            // SAFETY: AVX2 is there (see above); each row is 16 bytes.
+            unsafe {
+                _mm_storeu_ps(out[i].as_mut_ptr(), _mm256_castps256_ps128(both));
+                _mm_storeu_ps(out[i + 4].as_mut_ptr(), _mm256_extractf128_ps::<1>(both));
+            }
+        }
+        out
+    }
+}
+
+/// Pairs of keys' equal components, interleaved, to a component each.
+#[inline(always)]
+fn components([ab, cd, ef, gh]: [__m128i; 4]) -> [Avx2; 4] {
+    // SAFETY: AVX2 is there (see above); registers only.
+    unsafe {
+        let (low, high) = (_mm_unpacklo_epi32(ab, cd), _mm_unpacklo_epi32(ef, gh));
+        let (low_2, high_2) = (_mm_unpackhi_epi32(ab, cd), _mm_unpackhi_epi32(ef, gh));
+        [
+            widen(_mm_unpacklo_epi64(low, high)),
+            widen(_mm_unpackhi_epi64(low, high)),
+            widen(_mm_unpacklo_epi64(low_2, high_2)),
+            widen(_mm_unpackhi_epi64(low_2, high_2)),
+        ]
+    }
+}

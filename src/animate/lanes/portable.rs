@@ -1,0 +1,109 @@
+use super::{F8, Key, Lanes, Places};
+
+/// Arrays, left to the compiler.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Portable([f32; 8]);
+
+impl Portable {
+    #[inline(always)]
+    fn each(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self {
+        let mut out = self.0;
+        for (a, b) in out.iter_mut().zip(other.0) {
+            *a = f(*a, b);
+        }
+        Self(out)
+    }
+}
+
+impl Lanes for Portable {
+    #[inline(always)]
+    fn splat(value: f32) -> Self {
+        Self([value; 8])
+    }
+
+    #[inline(always)]
+    fn load(from: &F8) -> Self {
+        Self(from.0)
+    }
+
+    #[inline(always)]
+    fn store(self, to: &mut F8) {
+        to.0 = self.0;
+    }
+
+    #[inline(always)]
+    fn from_i16(from: &[i16; 8]) -> Self {
+        Self(from.map(f32::from))
+    }
+
+    #[inline(always)]
+    fn from_u16(from: &[u16; 8]) -> Self {
+        Self(from.map(f32::from))
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self.each(other, |a, b| a + b)
+    }
+
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        self.each(other, |a, b| a - b)
+    }
+
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        self.each(other, |a, b| a * b)
+    }
+
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        self.each(other, |a, b| a / b)
+    }
+
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        Self(self.0.map(f32::sqrt))
+    }
+
+    #[inline(always)]
+    fn clamp01(self) -> Self {
+        // As x86's maximum and minimum: the second one where they do not compare.
+        Self(self.0.map(|v| if v > 0.0 { v } else { 0.0 }).map(|v| if v < 1.0 { v } else { 1.0 }))
+    }
+
+    #[inline(always)]
+    fn flip(self, other: Self) -> Self {
+        self.each(other, |a, b| f32::from_bits(a.to_bits() ^ (b.to_bits() & 0x8000_0000)))
+    }
+
+    #[inline(always)]
+    fn any_not_above(self, limit: f32) -> bool {
+        self.0.iter().fold(false, |any, &v| any | !(v > limit))
+    }
+
+    #[inline(always)]
+    fn transpose(rows: [Self; 8]) -> [Self; 8] {
+        std::array::from_fn(|i| Self(std::array::from_fn(|j| rows[j].0[i])))
+    }
+
+    #[inline(always)]
+    fn keys(keys: &[Key], at: &[u32; 8]) -> ([Self; 4], [Self; 4]) {
+        let component = |c: usize, behind: usize| {
+            Self(std::array::from_fn(|lane| f32::from(keys[at[lane] as usize + behind][c])))
+        };
+        (std::array::from_fn(|c| component(c, 0)), std::array::from_fn(|c| component(c, 1)))
+    }
+
+    #[inline(always)]
+    fn store_rows(rows: [Self; 4], to: &mut [f32], places: &Places, offset: usize) {
+        for (row, at) in Self::rows(rows).iter().zip(places.at) {
+            to[at + offset..at + offset + 4].copy_from_slice(row);
+        }
+    }
+
+    #[inline(always)]
+    fn rows(rows: [Self; 4]) -> [[f32; 4]; 8] {
+        std::array::from_fn(|lane| std::array::from_fn(|c| rows[c].0[lane]))
+    }
+}

@@ -1,0 +1,334 @@
+//! What is the same for all instances of a model, laid out for evaluating many at once.
+
+use glam::{Quat, Vec3};
+
+use super::{
+    PaletteLayout,
+    lanes::F8,
+    math::normalize,
+    pose::PoseMut,
+    sample::Sink,
+};
+use crate::model::{Channel, Clip, Interpolation, Model, Track, Transform};
+
+/// In place of an index: none.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Which components of which nodes any clip of a model moves away from the rest pose. Only those are stored
+/// for each instance while many are evaluated; everything else is the rest pose, the same for all.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Moving {
+    pub(super) rotations: Component,
+    pub(super) translations: Component,
+    pub(super) scales: Component,
+}
+
+/// The nodes of which one component moves.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Component {
+    /// Per node: its place among those that move, or [`NONE`].
+    pub(super) places: Vec<u32>,
+    /// The nodes that move.
+    pub(super) nodes: Vec<u32>,
+}
+
+impl Component {
+    /// In the order in which nodes are evaluated.
+    fn new(order: &[u32], moves: &[bool]) -> Self {
+        let mut component = Self { places: vec![NONE; moves.len()], nodes: Vec::new() };
+        for &node in order.iter().filter(|&&node| moves[node as usize]) {
+            component.places[node as usize] = component.nodes.len() as u32;
+            component.nodes.push(node);
+        }
+        component
+    }
+
+    /// Groups of eight, and one more that takes what is of no use.
+    pub(super) fn groups(&self) -> usize {
+        self.nodes.len().div_ceil(8) + 1
+    }
+
+    /// A place that nobody reads.
+    pub(super) fn nowhere(&self) -> u32 {
+        self.groups() as u32 * 8 - 1
+    }
+}
+
+impl Moving {
+    pub(super) fn new(model: &Model) -> Self {
+        let rest = model.skeleton().rest();
+        let mut moves = [(); 3].map(|()| vec![false; rest.len()]);
+        for track in model.clips().iter().flat_map(Clip::tracks) {
+            let rest = &rest[track.node as usize];
+            let (component, moved) = match track.channel {
+                Channel::Rotation => (0, constant_rotation(track) != Some(rest.rotation)),
+                Channel::Translation => (1, constant(track) != Some(rest.translation)),
+                Channel::Scale => (2, constant(track) != Some(rest.scale)),
+                Channel::Weights => continue,
+            };
+            moves[component][track.node as usize] |= moved;
+        }
+        let order = model.skeleton().order();
+        let [rotations, translations, scales] = moves.map(|moves| Component::new(order, &moves));
+        Self { rotations, translations, scales }
+    }
+}
+
+/// The one value of a track that never changes.
+pub(super) fn constant(track: &Track) -> Option<Vec3> {
+    constant_values(track).map(Vec3::from_slice)
+}
+
+/// The one rotation of a track that never changes, as it comes out.
+pub(super) fn constant_rotation(track: &Track) -> Option<Quat> {
+    constant_values(track).map(|values| normalize(Quat::from_slice(values)))
+}
+
+fn constant_values(track: &Track) -> Option<&[f32]> {
+    let width = track.width as usize;
+    let first = track.values.get(..width)?;
+    let stays = match track.interpolation {
+        Interpolation::CubicSpline => track.times.len() == 1,
+        _ => track.values.chunks_exact(width).all(|value| value == first),
+    };
+    match track.interpolation {
+        Interpolation::CubicSpline => track.values.get(width..2 * width).filter(|_| stays),
+        _ => Some(first).filter(|_| stays),
+    }
+}
+
+/// Local transforms of what moves, eight nodes side by side.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LanePose {
+    pub(super) rotations: Vec<[F8; 4]>,
+    pub(super) translations: Vec<[F8; 3]>,
+    pub(super) scales: Vec<[F8; 3]>,
+}
+
+impl LanePose {
+    /// The rest pose.
+    pub(super) fn rest(model: &Model, moving: &Moving) -> Self {
+        let one = F8([1.0; 8]);
+        let mut pose = Self {
+            rotations: vec![[F8::default(), F8::default(), F8::default(), one]; moving.rotations.groups()],
+            translations: vec![[F8::default(); 3]; moving.translations.groups()],
+            scales: vec![[one; 3]; moving.scales.groups()],
+        };
+        for (node, rest) in model.skeleton().rest().iter().enumerate() {
+            pose.set(moving, node, *rest);
+        }
+        pose
+    }
+
+    fn set(&mut self, moving: &Moving, node: usize, transform: Transform) {
+        let mut sink = LaneSink { pose: self, moving };
+        sink.rotation(node, transform.rotation);
+        sink.translation(node, transform.translation);
+        sink.scale(node, transform.scale);
+    }
+
+    #[inline(always)]
+    pub(super) fn copy_from(&mut self, other: &Self) {
+        self.rotations.copy_from_slice(&other.rotations);
+        self.translations.copy_from_slice(&other.translations);
+        self.scales.copy_from_slice(&other.scales);
+    }
+
+    /// Puts the components that move into a pose of all nodes.
+    pub(super) fn spread(&self, moving: &Moving, pose: &mut PoseMut<'_>) {
+        for (at, &node) in moving.rotations.nodes.iter().enumerate() {
+            let [x, y, z, w] = read(&self.rotations, at);
+            pose.rotations[node as usize] = Quat::from_xyzw(x, y, z, w);
+        }
+        for (at, &node) in moving.translations.nodes.iter().enumerate() {
+            pose.translations[node as usize] = read(&self.translations, at).into();
+        }
+        for (at, &node) in moving.scales.nodes.iter().enumerate() {
+            pose.scales[node as usize] = read(&self.scales, at).into();
+        }
+    }
+}
+
+/// The components at one place.
+pub(super) fn read<const C: usize>(groups: &[[F8; C]], at: usize) -> [f32; C] {
+    let group = &groups[at / 8];
+    std::array::from_fn(|c| group[c].0[at % 8])
+}
+
+/// Sets the components at one place.
+#[inline(always)]
+pub(super) fn write<const C: usize>(groups: &mut [[F8; C]], at: usize, values: [f32; C]) {
+    let group = &mut groups[at / 8];
+    for (lanes, value) in group.iter_mut().zip(values) {
+        lanes.0[at % 8] = value;
+    }
+}
+
+/// Puts what a clip drives into a pose of what moves.
+pub(super) struct LaneSink<'a> {
+    pub(super) pose: &'a mut LanePose,
+    pub(super) moving: &'a Moving,
+}
+
+impl Sink for LaneSink<'_> {
+    fn translation(&mut self, node: usize, value: Vec3) {
+        let at = self.moving.translations.places[node];
+        if at != NONE {
+            write(&mut self.pose.translations, at as usize, value.to_array());
+        }
+    }
+
+    fn rotation(&mut self, node: usize, value: Quat) {
+        let at = self.moving.rotations.places[node];
+        if at != NONE {
+            write(&mut self.pose.rotations, at as usize, value.to_array());
+        }
+    }
+
+    fn scale(&mut self, node: usize, value: Vec3) {
+        let at = self.moving.scales.places[node];
+        if at != NONE {
+            write(&mut self.pose.scales, at as usize, value.to_array());
+        }
+    }
+
+    fn weight(&mut self, _node: usize, _index: usize, _value: f32) {}
+}
+
+/// One node on the way from local transforms to the palette.
+#[derive(Clone, Debug)]
+pub(super) struct RigNode {
+    pub(super) node: u32,
+    /// Place of the parent in the rig, or [`NONE`].
+    pub(super) parent: u32,
+    /// Places among what moves, or [`NONE`].
+    pub(super) rotation: u32,
+    pub(super) translation: u32,
+    pub(super) scale: u32,
+    /// For what does not move.
+    pub(super) rest: Transform,
+    /// The rotation of `rest` as the rows of a matrix.
+    pub(super) rest_rows: [[f32; 3]; 3],
+    /// The palette rows that this node feeds, in [`Rig::rows`].
+    pub(super) first_row: u32,
+    pub(super) end_row: u32,
+}
+
+/// A palette row: a node's matrix times an inverse bind matrix, or as it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub(super) row: u32,
+    /// Rows of three coefficients and a translation.
+    pub(super) inverse: Option<[[f32; 4]; 3]>,
+}
+
+/// The nodes that are needed, parents first.
+#[derive(Clone, Debug)]
+pub(super) struct Rig {
+    pub(super) nodes: Vec<RigNode>,
+    pub(super) rows: Vec<Row>,
+    pub(super) moving: Moving,
+    pub(super) rest: LanePose,
+    /// Rows of one instance.
+    pub(super) palette_len: usize,
+    /// Whether no palette coefficient can reach its bound, whatever clips are blended at whatever time.
+    pub(super) is_tame: bool,
+}
+
+impl Rig {
+    /// For the palette alone, or for all nodes.
+    pub(super) fn new(model: &Model, layout: &PaletteLayout, all_nodes: bool) -> Self {
+        let skeleton = model.skeleton();
+        let mut rows_of = vec![Vec::new(); skeleton.len()];
+        layout.each_row(model, |row, node, inverse| {
+            let inverse = inverse.map(|m| {
+                let m = super::JointMatrix::from(m);
+                [m.x, m.y, m.z]
+            });
+            rows_of[node as usize].push(Row { row: row as u32, inverse });
+        });
+        let mut is_needed: Vec<_> = rows_of.iter().map(|rows| all_nodes || !rows.is_empty()).collect();
+        for &node in skeleton.order().iter().rev() {
+            if let Some(parent) = skeleton.parents()[node as usize].filter(|_| is_needed[node as usize]) {
+                is_needed[parent as usize] = true;
+            }
+        }
+        let moving = Moving::new(model);
+        let mut rig = Self {
+            nodes: Vec::new(),
+            rows: Vec::new(),
+            rest: LanePose::rest(model, &moving),
+            moving,
+            palette_len: layout.len(),
+            is_tame: is_tame(model, layout),
+        };
+        let mut places = vec![NONE; skeleton.len()];
+        for &node in skeleton.order().iter().filter(|&&node| is_needed[node as usize]) {
+            let n = node as usize;
+            places[n] = rig.nodes.len() as u32;
+            let first_row = rig.rows.len() as u32;
+            rig.rows.append(&mut rows_of[n]);
+            let rest = skeleton.rest()[n];
+            rig.nodes.push(RigNode {
+                node,
+                parent: skeleton.parents()[n].map_or(NONE, |parent| places[parent as usize]),
+                rotation: rig.moving.rotations.places[n],
+                translation: rig.moving.translations.places[n],
+                scale: rig.moving.scales.places[n],
+                rest,
+                rest_rows: rotation_rows(rest.rotation),
+                first_row,
+                end_row: rig.rows.len() as u32,
+            });
+        }
+        rig
+    }
+}
+
+/// Rows of a rotation matrix, in the order of operations of [`set_world`](super::set_world).
+fn rotation_rows(q: Quat) -> [[f32; 3]; 3] {
+    let m = glam::Mat3::from_quat(q);
+    [0, 1, 2].map(|i| m.row(i).to_array())
+}
+
+/// Bounds the palette by the largest scales and translations of rest pose and keys up each chain.
+fn is_tame(model: &Model, layout: &PaletteLayout) -> bool {
+    let skeleton = model.skeleton();
+    let largest = |v: Vec3| f64::from(v.abs().max_element());
+    let mut translations: Vec<_> = skeleton.rest().iter().map(|rest| largest(rest.translation)).collect();
+    let mut scales: Vec<_> = skeleton.rest().iter().map(|rest| largest(rest.scale)).collect();
+    for track in model.clips().iter().flat_map(Clip::tracks) {
+        let list = match track.channel {
+            Channel::Translation => &mut translations,
+            Channel::Scale => &mut scales,
+            Channel::Rotation | Channel::Weights => continue,
+        };
+        let largest = track.values.iter().fold(0.0f64, |most, v| most.max(f64::from(v.abs())));
+        // A spline stays within both values and both tangents, which are per second.
+        let reach = match track.interpolation {
+            Interpolation::CubicSpline => 4.0 * (1.0 + f64::from(track.times[track.times.len() - 1])),
+            _ => 1.0,
+        };
+        let known = &mut list[track.node as usize];
+        *known = known.max(largest * reach);
+    }
+    // Norms of the linear part and of the translation, in model space, with a little for rounding.
+    let mut norms = vec![(1.0f64, 0.0f64); skeleton.len()];
+    for &node in skeleton.order() {
+        let n = node as usize;
+        let (above, place) = skeleton.parents()[n].map_or((1.0, 0.0), |parent| norms[parent as usize]);
+        let square = f64::from(skeleton.rest()[n].rotation.length_squared());
+        let stretch = if (square - 1.0).abs() < 1e-3 { 1.001 } else { 3.0 * (square + 1.0) };
+        norms[n] = (above * scales[n] * stretch, above * translations[n] * 1.8 + place);
+    }
+    let mut most = 0.0f64;
+    layout.each_row(model, |_, node, inverse| {
+        let (linear, place) = norms[node as usize];
+        let inverse = inverse.map_or(1.0, |m| f64::from(m.matrix3.to_cols_array().iter().fold(
+            largest(m.translation.into()) as f32,
+            |most, v| most.max(v.abs()),
+        )) * 3.0);
+        most = most.max(linear * inverse.max(1.0) * 1.8 + place);
+    });
+    most <= f64::from(super::JointMatrix::MAX) / 1e3
+}
