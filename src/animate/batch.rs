@@ -8,7 +8,6 @@ use super::{
     controls::Controls,
     evaluate::{Rows, Shared, Work},
     handle::Handle,
-    rig::Rig,
 };
 use crate::model::{Model, Transform};
 
@@ -49,7 +48,7 @@ pub(crate) struct Batch {
 impl Batch {
     pub(crate) fn new(model: &Model, keeps_previous: bool) -> Self {
         let layout = PaletteLayout::new(model);
-        let clips = Clips::new(model, Rig::new(model, &layout, true));
+        let clips = Clips::new(model, &layout, true);
         Self {
             works: vec![Mutex::new(Work::new(&clips))],
             clips,
@@ -139,8 +138,7 @@ impl Batch {
             return;
         }
         self.keeps_poses = keep;
-        self.clips.set_rig(Rig::new(self.clips.model(), &self.layout, keep));
-        self.works = vec![Mutex::new(Work::new(&self.clips))];
+        self.set_compressed(self.clips.compressed_clips().cloned());
         self.resize_poses();
         if keep {
             (0..self.len()).for_each(|slot| self.set_rest(slot));
@@ -152,7 +150,8 @@ impl Batch {
     }
 
     pub(crate) fn set_compressed(&mut self, clips: Option<CompressedClips>) {
-        self.clips.set_compressed(clips);
+        self.clips.rebuild(&self.layout, self.keeps_poses, clips);
+        self.works = vec![Mutex::new(Work::new(&self.clips))];
     }
 
     pub(crate) fn set_simd(&mut self, simd: bool) {
@@ -259,9 +258,7 @@ impl Batch {
             std::mem::swap(&mut self.palette, &mut self.previous_palette);
         }
         self.evaluate_all();
-        for slot in 0..self.len() {
-            self.turn(slot);
-        }
+        self.turn();
     }
 
     #[cfg(not(feature = "threads"))]
@@ -318,15 +315,18 @@ impl Batch {
     }
 
     /// What stood is previous now; what is evaluated for the first time stood where it stands.
-    fn turn(&mut self, slot: usize) {
-        let is_fresh = std::mem::take(&mut self.fresh[slot]);
-        let transform = self.transforms[slot];
-        let evaluated = std::mem::replace(&mut self.evaluated_transforms[slot], transform);
-        self.previous_transforms[slot] = if is_fresh { transform } else { evaluated };
-        self.was_fresh[slot] = is_fresh;
-        if is_fresh && self.keeps_previous {
-            let current = rows(&self.palette, slot, self.layout.len());
-            rows_mut(&mut self.previous_palette, slot, self.layout.len()).copy_from_slice(current);
+    fn turn(&mut self) {
+        std::mem::swap(&mut self.evaluated_transforms, &mut self.previous_transforms);
+        self.evaluated_transforms.copy_from_slice(&self.transforms);
+        std::mem::swap(&mut self.fresh, &mut self.was_fresh);
+        self.fresh.fill(false);
+        let rows = self.layout.len();
+        for (slot, _) in self.was_fresh.iter().enumerate().filter(|(_, is_fresh)| **is_fresh) {
+            self.previous_transforms[slot] = self.transforms[slot];
+            if self.keeps_previous {
+                let current = &self.palette[slot * rows..(slot + 1) * rows];
+                rows_mut(&mut self.previous_palette, slot, rows).copy_from_slice(current);
+            }
         }
     }
 }

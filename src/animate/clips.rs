@@ -1,5 +1,5 @@
 use super::{
-    CompressedClips,
+    CompressedClips, PaletteLayout,
     compressed::CompressedClip,
     lanes::{Lanes, with_lanes},
     rig::{LanePose, LaneSink, Moving, NONE, Rig, read},
@@ -28,19 +28,48 @@ struct Facts {
 }
 
 impl Clips {
-    pub(super) fn new(model: &Model, rig: Rig) -> Self {
+    /// Exact ones. `all_nodes`: not only those that palettes need.
+    pub(super) fn new(model: &Model, layout: &PaletteLayout, all_nodes: bool) -> Self {
+        let mut clips = Self {
+            model: model.clone(),
+            rig: Rig::new(model, layout, &Moving::exactly(model), all_nodes),
+            compressed: None,
+            facts: Vec::new(),
+            simd: true,
+        };
+        clips.set_facts();
+        clips
+    }
+
+    /// With this compressed form, if any, for these nodes.
+    pub(super) fn rebuild(
+        &mut self,
+        layout: &PaletteLayout,
+        all_nodes: bool,
+        compressed: Option<CompressedClips>,
+    ) {
+        let exact = compressed.is_none().then(|| Moving::exactly(&self.model));
+        let moving = compressed.as_ref().map(CompressedClips::moving).or(exact.as_ref());
+        if let Some(moving) = moving {
+            self.rig = Rig::new(&self.model, layout, moving, all_nodes);
+        }
+        self.compressed = compressed;
+        self.set_facts();
+    }
+
+    fn set_facts(&mut self) {
         let mut classes = Vec::new();
-        let facts = model.clips().iter().map(|clip| {
-            let driven = driven(clip, &rig.moving);
+        let facts = self.model.clips().iter().map(|clip| {
+            let driven = driven(clip, &self.rig.moving);
             let class = classes.iter().position(|known| *known == driven).unwrap_or_else(|| {
                 classes.push(driven);
                 classes.len() - 1
             });
-            let is_weights = |(_, track): &(u32, _)| Clip::tracks(clip)[*track as usize].channel == Channel::Weights;
-            let tracks = (0u32..).zip(0..clip.tracks().len() as u32);
-            Facts { class: class as u32, weights: tracks.filter(is_weights).map(|(i, _)| i).collect() }
+            let tracks = (0u32..).zip(clip.tracks());
+            let weights = tracks.filter(|(_, track)| track.channel == Channel::Weights).map(|(i, _)| i);
+            Facts { class: class as u32, weights: weights.collect() }
         });
-        Self { model: model.clone(), facts: facts.collect(), rig, compressed: None, simd: true }
+        self.facts = facts.collect();
     }
 
     pub(super) fn model(&self) -> &Model {
@@ -51,12 +80,8 @@ impl Clips {
         &self.rig
     }
 
-    pub(super) fn set_rig(&mut self, rig: Rig) {
-        self.rig = rig;
-    }
-
-    pub(super) fn set_compressed(&mut self, compressed: Option<CompressedClips>) {
-        self.compressed = compressed;
+    pub(super) fn compressed_clips(&self) -> Option<&CompressedClips> {
+        self.compressed.as_ref()
     }
 
     pub(super) fn simd(&self) -> bool {

@@ -114,15 +114,15 @@ impl Animator {
 
     /// Takes back what was set of a node. Whether it is hidden stays.
     pub fn clear_override(&mut self, id: InstanceId, node: u32) -> Result<(), AnimateError> {
-        self.controls_mut(id)?.1.overrides.retain(|known| known.node != node);
+        self.controls_mut(id)?.1.special_mut().overrides.retain(|known| known.node != node);
         Ok(())
     }
 
     /// Takes back what was set of all nodes and weights.
     pub fn clear_overrides(&mut self, id: InstanceId) -> Result<(), AnimateError> {
         let controls = self.controls_mut(id)?.1;
-        controls.overrides.clear();
-        controls.weights.clear();
+        controls.special_mut().overrides.clear();
+        controls.special_mut().weights.clear();
         Ok(())
     }
 
@@ -140,9 +140,9 @@ impl Animator {
         let Some(index) = range.clone().nth(target) else {
             return Err(AnimateError::UnknownTarget { part, target, targets: range.len() });
         };
-        match controls.weights.iter_mut().find(|known| known.0 == index as u32) {
+        match controls.special_mut().weights.iter_mut().find(|known| known.0 == index as u32) {
             Some(known) => known.1 = weight,
-            None => controls.weights.push((index as u32, weight)),
+            None => controls.special_mut().weights.push((index as u32, weight)),
         }
         Ok(())
     }
@@ -151,7 +151,7 @@ impl Animator {
     pub fn show_node(&mut self, id: InstanceId, node: u32, show: bool) -> Result<(), AnimateError> {
         let (model, controls) = self.controls_mut(id)?;
         check_node(model, node)?;
-        toggle(&mut controls.hidden_nodes, node, !show);
+        toggle(&mut controls.special_mut().hidden_nodes, node, !show);
         Ok(())
     }
 
@@ -159,14 +159,15 @@ impl Animator {
     pub fn show_part(&mut self, id: InstanceId, part: u32, show: bool) -> Result<(), AnimateError> {
         let (model, controls) = self.controls_mut(id)?;
         check_part(model, part)?;
-        toggle(&mut controls.hidden_parts, part, !show);
+        toggle(&mut controls.special_mut().hidden_parts, part, !show);
         Ok(())
     }
 
     /// Whether a part is deformed and drawn: neither it nor its instance is hidden.
     pub fn is_part_shown(&self, id: InstanceId, part: u32) -> Result<bool, AnimateError> {
         let shown = self.visible(id)?;
-        Ok(shown && self.controls(id)?.1.hidden_parts.binary_search(&part).is_err())
+        let special = self.controls(id)?.1.special();
+        Ok(shown && special.is_none_or(|special| special.hidden_parts.binary_search(&part).is_err()))
     }
 }
 
@@ -180,13 +181,13 @@ impl Animator {
         poses: impl IntoIterator<Item = WorldPose>,
     ) -> Result<(), AnimateError> {
         let (model, controls) = self.controls_mut(id)?;
-        controls.world_poses.clear();
+        controls.special_mut().world_poses.clear();
         for pose in poses {
             if let Err(error) = check_node(model, pose.node) {
-                controls.world_poses.clear();
+                controls.special_mut().world_poses.clear();
                 return Err(error);
             }
-            controls.world_poses.push(pose);
+            controls.special_mut().world_poses.push(pose);
         }
         Ok(())
     }
@@ -196,7 +197,7 @@ impl Animator {
     pub fn set_world(&mut self, id: InstanceId, world: Option<&[Affine3A]>) -> Result<(), AnimateError> {
         let (model, controls) = self.controls_mut(id)?;
         let expected = model.skeleton().len();
-        match (world, &mut controls.world) {
+        match (world, &mut controls.special_mut().world) {
             (None, own) => *own = None,
             (Some(world), _) if world.len() != expected => {
                 return Err(AnimateError::WrongCount {
@@ -228,12 +229,12 @@ impl Animator {
         if let Some(found) = palette.map(<[_]>::len).filter(|found| *found != expected) {
             return Err(AnimateError::WrongCount { what: "palette rows", found, expected });
         }
-        let known = controls.palettes.iter_mut().position(|(known, _)| *known == skin);
+        let known = controls.special_mut().palettes.iter_mut().position(|(known, _)| *known == skin);
         match (palette, known) {
-            (Some(palette), Some(known)) => controls.palettes[known].1.copy_from_slice(palette),
-            (Some(palette), None) => controls.palettes.push((skin, palette.to_vec())),
+            (Some(palette), Some(known)) => controls.special_mut().palettes[known].1.copy_from_slice(palette),
+            (Some(palette), None) => controls.special_mut().palettes.push((skin, palette.to_vec())),
             (None, Some(known)) => {
-                controls.palettes.swap_remove(known);
+                controls.special_mut().palettes.swap_remove(known);
             }
             (None, None) => {}
         }
@@ -242,7 +243,7 @@ impl Animator {
 
     /// Turns or mirrors everything at the root, for models made for other axes; the identity at first.
     pub fn set_conversion(&mut self, id: InstanceId, conversion: Mat3A) -> Result<(), AnimateError> {
-        self.controls_mut(id)?.1.conversion = Affine3A::from_mat3(conversion.into());
+        self.controls_mut(id)?.1.special_mut().conversion = Affine3A::from_mat3(conversion.into());
         Ok(())
     }
 
@@ -304,7 +305,7 @@ impl Animator {
     fn override_mut(&mut self, id: InstanceId, node: u32) -> Result<&mut NodeOverride, AnimateError> {
         let (model, controls) = self.controls_mut(id)?;
         check_node(model, node)?;
-        Ok(controls.override_of(node))
+        Ok(controls.special_mut().override_of(node))
     }
 
     fn controls(&self, id: InstanceId) -> Result<(&Model, &Controls), AnimateError> {

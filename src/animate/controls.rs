@@ -1,6 +1,7 @@
 //! What the caller says about one instance, besides which clips it plays.
 
 use glam::{Affine3A, Quat, Vec3};
+use smallvec::SmallVec;
 
 use super::{
     JointMatrix, Layer, LayerKind, PaletteLayout,
@@ -11,11 +12,19 @@ use super::{
 };
 use crate::model::{Skeleton, Transform};
 
-/// Everything that is said about one instance. Empty lists cost no memory.
+/// Everything that is said about one instance. What most instances have lies together; the rest costs no
+/// memory until it is needed.
 #[derive(Clone, Debug)]
 pub(super) struct Controls {
-    pub(super) layers: Vec<Layer>,
+    pub(super) layers: SmallVec<[Layer; 2]>,
     pub(super) threshold: f32,
+    pub(super) bind_mode: BindMode,
+    special: Option<Box<Special>>,
+}
+
+/// What only some instances are told.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Special {
     pub(super) overrides: Vec<NodeOverride>,
     /// (index among the weights of all parts, weight)
     pub(super) weights: Vec<(u32, f32)>,
@@ -29,7 +38,6 @@ pub(super) struct Controls {
     /// (skin, its whole palette)
     pub(super) palettes: Vec<(u32, Vec<JointMatrix>)>,
     pub(super) conversion: Affine3A,
-    pub(super) bind_mode: BindMode,
 }
 
 /// Weight of the layers below which rest pose and overrides fill up.
@@ -38,17 +46,10 @@ pub(super) const THRESHOLD: f32 = 0.1;
 impl Default for Controls {
     fn default() -> Self {
         Self {
-            layers: Vec::new(),
+            layers: SmallVec::new(),
             threshold: THRESHOLD,
-            overrides: Vec::new(),
-            weights: Vec::new(),
-            hidden_nodes: Vec::new(),
-            hidden_parts: Vec::new(),
-            world_poses: Vec::new(),
-            world: None,
-            palettes: Vec::new(),
-            conversion: Affine3A::IDENTITY,
             bind_mode: BindMode::default(),
+            special: None,
         }
     }
 }
@@ -97,6 +98,22 @@ impl Controls {
 
     /// Whether nothing but layers shapes the pose.
     pub(super) fn is_plain(&self) -> bool {
+        self.special.as_ref().is_none_or(|special| special.is_plain())
+    }
+
+    /// What only some instances are told, if this one is.
+    pub(super) fn special(&self) -> Option<&Special> {
+        self.special.as_deref()
+    }
+
+    /// The same, to be told more.
+    pub(super) fn special_mut(&mut self) -> &mut Special {
+        self.special.get_or_insert_default()
+    }
+}
+
+impl Special {
+    fn is_plain(&self) -> bool {
         self.overrides.is_empty()
             && self.weights.is_empty()
             && self.hidden_nodes.is_empty()

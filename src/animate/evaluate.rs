@@ -214,10 +214,11 @@ impl Shared<'_> {
         };
         let pose = &mut { pose };
         let controls = &rows.controls[slot];
+        let special = controls.special();
         let lanes = &mut work.layers[0];
         match stage {
             Stage::Rest => set_rest(model, pose),
-            Stage::Overrides => controls.set_overrides(pose),
+            Stage::Overrides => special.into_iter().for_each(|special| special.set_overrides(pose)),
             Stage::Channels => match controls.single() {
                 Some(layer) => clips.drive(layer.player.clip(), layer.player.time() as f32, lanes, pose),
                 None if controls.layers.is_empty() => {}
@@ -230,16 +231,21 @@ impl Shared<'_> {
                 }
             }
             Stage::Modifiers => {}
-            Stage::WorldPoses => controls.set_world_poses(model.skeleton(), pose, world),
-            Stage::Visibility => controls.set_visibility(pose),
-            Stage::Hierarchy => match &controls.world {
+            Stage::WorldPoses => {
+                special.into_iter().for_each(|special| special.set_world_poses(model.skeleton(), pose, world));
+            }
+            Stage::Visibility => special.into_iter().for_each(|special| special.set_visibility(pose)),
+            Stage::Hierarchy => match special.and_then(|special| special.world.as_ref()) {
                 Some(own) => world.copy_from_slice(own),
-                None => set_world(model.skeleton(), controls.conversion, pose, world),
+                None => {
+                    let root = special.map_or(Affine3A::IDENTITY, |special| special.conversion);
+                    set_world(model.skeleton(), root, pose, world);
+                }
             },
             Stage::Palette => {
                 let palette = rows_mut(rows.palette, slot, self.layout.len());
                 set_palette(model, self.layout, world, palette);
-                controls.set_palettes(self.layout, palette);
+                special.into_iter().for_each(|special| special.set_palettes(self.layout, palette));
             }
         }
     }

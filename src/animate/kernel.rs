@@ -6,7 +6,7 @@ use glam::{Affine3A, Mat3A, Vec3, Vec3A, Vec4, Vec4Swizzles};
 
 use super::{
     JointMatrix,
-    lanes::{F8, Lanes, Places},
+    lanes::{F8, Lanes, Places, load, splat, store},
     rig::{LanePose, NONE, Rig, RigNode, read},
     sampling::{dot, normalize},
 };
@@ -15,7 +15,7 @@ use super::{
 #[derive(Clone, Debug)]
 pub(super) struct Scratch {
     /// Of eight instances: rows of three coefficients and a translation, per node of the rig.
-    world: Vec<[F8; 12]>,
+    world: Vec<Rows<F8>>,
     /// Of one instance.
     one: Vec<[Vec4; 3]>,
     /// Rotation matrices of one instance, twelve numbers for each that moves.
@@ -25,7 +25,7 @@ pub(super) struct Scratch {
 impl Scratch {
     pub(super) fn new(rig: &Rig) -> Self {
         Self {
-            world: vec![[F8::default(); 12]; rig.nodes.len()],
+            world: vec![[[F8::default(); 4]; 3]; rig.nodes.len()],
             one: vec![[Vec4::ZERO; 3]; rig.nodes.len()],
             rotations: vec![0.0; rig.moving.rotations.groups() * 8 * 12],
         }
@@ -49,16 +49,29 @@ impl<const C: usize> Turned<C> {
     fn get<L: Lanes>(&mut self, place: u32, poses: &[&[[F8; C]]; 8]) -> [L; C] {
         if self.group != place / 8 {
             self.group = place / 8;
-            let own = [0, 1, 2, 3, 4, 5, 6, 7].map(|pose: usize| &poses[pose][place as usize / 8]);
+            let group = place as usize / 8;
+            let own = [
+                &poses[0][group],
+                &poses[1][group],
+                &poses[2][group],
+                &poses[3][group],
+                &poses[4][group],
+                &poses[5][group],
+                &poses[6][group],
+                &poses[7][group],
+            ];
             for c in 0..C {
-                let nodes = L::transpose(own.map(|pose| L::load(&pose[c])));
-                for (node, turned) in nodes.into_iter().zip(&mut self.nodes) {
-                    node.store(&mut turned[c]);
+                let mut rows = [L::splat(0.0); 8];
+                for pose in 0..8 {
+                    rows[pose] = L::load(&own[pose][c]);
+                }
+                let rows = L::transpose(rows);
+                for node in 0..8 {
+                    rows[node].store(&mut self.nodes[node][c]);
                 }
             }
         }
-        let node = &self.nodes[place as usize % 8];
-        std::array::from_fn(|c| L::load(&node[c]))
+        load(&self.nodes[place as usize % 8])
     }
 }
 
@@ -74,62 +87,73 @@ pub(super) fn eight<L: Lanes>(
     palettes: &mut [f32],
     places: &Places,
 ) {
-    let lanes = [0, 1, 2, 3, 4, 5, 6, 7];
-    let rotations: [&[[F8; 4]]; 8] = lanes.map(|pose: usize| &poses[pose].rotations[..]);
-    let translations: [&[[F8; 3]]; 8] = lanes.map(|pose: usize| &poses[pose].translations[..]);
-    let scales: [&[[F8; 3]]; 8] = lanes.map(|pose: usize| &poses[pose].scales[..]);
+    let (mut rotations, mut translations, mut scales) =
+        ([&[][..]; 8], [&[][..]; 8], [&[][..]; 8]);
+    for pose in 0..8 {
+        rotations[pose] = &poses[pose].rotations[..];
+        translations[pose] = &poses[pose].translations[..];
+        scales[pose] = &poses[pose].scales[..];
+    }
     let (mut turned_rotations, mut turned_translations, mut turned_scales) =
         (Turned::new(), Turned::new(), Turned::new());
     let world = &mut scratch.world[..rig.nodes.len()];
-    for (place, node) in rig.nodes.iter().enumerate() {
-        let linear = if node.rotation == NONE {
-            node.rest_rows.map(|row| row.map(L::splat))
+    for place in 0..rig.nodes.len() {
+        let node = &rig.nodes[place];
+        let linear: [[L; 3]; 3] = if node.rotation == NONE {
+            [splat(node.rest_rows[0]), splat(node.rest_rows[1]), splat(node.rest_rows[2])]
         } else {
             rotation_rows(turned_rotations.get(node.rotation, &rotations))
         };
         let linear = if node.scale != NONE {
-            let scale: [L; 3] = turned_scales.get(node.scale, &scales);
-            linear.map(|row| [row[0].mul(scale[0]), row[1].mul(scale[1]), row[2].mul(scale[2])])
+            scaled(linear, turned_scales.get(node.scale, &scales))
         } else if node.rest.scale == Vec3::ONE {
             linear
         } else {
-            let scale = node.rest.scale.to_array().map(L::splat);
-            linear.map(|row| [row[0].mul(scale[0]), row[1].mul(scale[1]), row[2].mul(scale[2])])
+            scaled(linear, splat(node.rest.scale.to_array()))
         };
         let translation: [L; 3] = if node.translation == NONE {
-            node.rest.translation.to_array().map(L::splat)
+            splat(node.rest.translation.to_array())
         } else {
             turned_translations.get(node.translation, &translations)
         };
-        let local = [0, 1, 2].map(|i: usize| [linear[i][0], linear[i][1], linear[i][2], translation[i]]);
-        let own = if node.parent == NONE {
-            local
-        } else {
-            let parent = &world[node.parent as usize];
-            let parent = [0, 1, 2].map(|i: usize| [0, 1, 2, 3].map(|k: usize| L::load(&parent[i * 4 + k])));
-            product(&parent, &local)
-        };
-        let stored = &mut world[place];
-        for (i, row) in own.iter().enumerate() {
-            row.iter().zip(&mut stored[i * 4..]).for_each(|(lanes, to)| lanes.store(to));
+        let [x, y, z] = linear;
+        let local = [
+            [x[0], x[1], x[2], translation[0]],
+            [y[0], y[1], y[2], translation[1]],
+            [z[0], z[1], z[2], translation[2]],
+        ];
+        // Row by row, so that what is on the way stays in registers.
+        for i in 0..3 {
+            let own = if node.parent == NONE {
+                local[i]
+            } else {
+                row_product(load(&world[node.parent as usize][i]), &local)
+            };
+            store(own, &mut world[place][i]);
         }
         for row in &rig.rows[node.first_row as usize..node.end_row as usize] {
             let to = row.row as usize * 12;
-            match &row.inverse {
-                Some(inverse) => {
-                    let inverse = inverse.map(|row| row.map(L::splat));
-                    for (i, own) in own.iter().enumerate() {
-                        L::store_rows(row_product(own, &inverse), palettes, places, to + i * 4);
-                    }
-                }
-                None => {
-                    for (i, own) in own.iter().enumerate() {
-                        L::store_rows(*own, palettes, places, to + i * 4);
-                    }
-                }
+            for i in 0..3 {
+                let own = load(&world[place][i]);
+                let own = match &row.inverse {
+                    Some(inverse) => row_product_splat(own, inverse),
+                    None => own,
+                };
+                L::store_rows(own, palettes, places, to + i * 4);
             }
         }
     }
+}
+
+#[inline(always)]
+fn scaled<L: Lanes>(rows: [[L; 3]; 3], scale: [L; 3]) -> [[L; 3]; 3] {
+    let mut out = rows;
+    for i in 0..3 {
+        for k in 0..3 {
+            out[i][k] = rows[i][k].mul(scale[k]);
+        }
+    }
+    out
 }
 
 /// Model-space matrices of all eight, after [`eight`]; `take` gets the lane, the node and its matrix.
@@ -139,12 +163,11 @@ pub(super) fn eight_worlds<L: Lanes>(
     scratch: &Scratch,
     mut take: impl FnMut(usize, u32, Affine3A),
 ) {
-    for (node, world) in rig.nodes.iter().zip(&scratch.world) {
-        let column = |k: usize| {
-            let at = |i: usize| L::load(&world[i * 4 + k]);
-            L::rows([at(0), at(1), at(2), L::splat(0.0)])
-        };
-        let columns = [column(0), column(1), column(2), column(3)];
+    for (node, [x, y, z]) in rig.nodes.iter().zip(&scratch.world) {
+        let mut columns = [[[0.0; 4]; 8]; 4];
+        for k in 0..4 {
+            columns[k] = L::rows([L::load(&x[k]), L::load(&y[k]), L::load(&z[k]), L::splat(0.0)]);
+        }
         for lane in 0..8 {
             let [x, y, z, t] = [0, 1, 2, 3].map(|k: usize| Vec3A::from_vec4(columns[k][lane].into()));
             take(lane, node.node, Affine3A { matrix3: Mat3A::from_cols(x, y, z), translation: t });
@@ -157,9 +180,10 @@ pub(super) fn eight_worlds<L: Lanes>(
 pub(super) fn one<L: Lanes>(rig: &Rig, pose: &LanePose, scratch: &mut Scratch, palette: &mut [JointMatrix]) {
     let every_12 = Places::new([0, 12, 24, 36, 48, 60, 72, 84]);
     let groups = rig.moving.rotations.nodes.len().div_ceil(8);
-    for (group, q) in pose.rotations[..groups].iter().enumerate() {
-        let rows = rotation_rows([L::load(&q[0]), L::load(&q[1]), L::load(&q[2]), L::load(&q[3])]);
-        for (i, [x, y, z]) in rows.into_iter().enumerate() {
+    for group in 0..groups {
+        let rows: [[L; 3]; 3] = rotation_rows(load(&pose.rotations[group]));
+        for i in 0..3 {
+            let [x, y, z] = rows[i];
             let to = group * 96 + i * 4;
             L::store_rows([x, y, z, L::splat(0.0)], &mut scratch.rotations, &every_12, to);
         }
@@ -234,16 +258,27 @@ fn rotation_rows<L: Lanes>([x, y, z, w]: [L; 4]) -> [[L; 3]; 3] {
     ]
 }
 
-/// Affine matrices times each other.
+/// A row of an affine matrix times another matrix.
 #[inline(always)]
-fn product<L: Lanes>(a: &Rows<L>, b: &Rows<L>) -> Rows<L> {
-    [row_product(&a[0], b), row_product(&a[1], b), row_product(&a[2], b)]
+fn row_product<L: Lanes>(row: [L; 4], b: &Rows<L>) -> [L; 4] {
+    let mut out = row;
+    for k in 0..4 {
+        out[k] = row[0].mul(b[0][k]).add(row[1].mul(b[1][k])).add(row[2].mul(b[2][k]));
+    }
+    out[3] = out[3].add(row[3]);
+    out
 }
 
+/// The same with a matrix that all lanes share.
 #[inline(always)]
-fn row_product<L: Lanes>(row: &[L; 4], b: &Rows<L>) -> [L; 4] {
-    let sum = |k: usize| row[0].mul(b[0][k]).add(row[1].mul(b[1][k])).add(row[2].mul(b[2][k]));
-    [sum(0), sum(1), sum(2), sum(3).add(row[3])]
+fn row_product_splat<L: Lanes>(row: [L; 4], b: &Rows<f32>) -> [L; 4] {
+    let mut out = row;
+    for k in 0..4 {
+        let (x, y, z) = (L::splat(b[0][k]), L::splat(b[1][k]), L::splat(b[2][k]));
+        out[k] = row[0].mul(x).add(row[1].mul(y)).add(row[2].mul(z));
+    }
+    out[3] = out[3].add(row[3]);
+    out
 }
 
 #[inline(always)]
@@ -257,42 +292,50 @@ fn product_of_one(a: &[Vec4; 3], b: &[Vec4; 3]) -> [Vec4; 3] {
 /// Layers weighed against each other; `weights` sum up to 1 and all layers drive the same components.
 #[inline(always)]
 pub(super) fn blend<L: Lanes>(layers: &[LanePose], weights: &[f32], rest: &LanePose, out: &mut LanePose) {
-    let Some((first, others)) = layers.split_first() else { return };
-    let first_weight = L::splat(weights[0]);
-    for (group, to) in out.rotations.iter_mut().enumerate() {
-        let mut sum = load(&first.rotations[group]).map(|component: L| component.mul(first_weight));
-        for (other, weight) in others.iter().zip(&weights[1..]) {
-            let q: [L; 4] = load(&other.rotations[group]);
-            let weight = L::splat(*weight).flip(dot(sum, q));
-            for (sum, component) in sum.iter_mut().zip(q) {
-                *sum = sum.add(component.mul(weight));
-            }
+    if layers.is_empty() {
+        return;
+    }
+    for group in 0..out.rotations.len() {
+        let mut sum: [L; 4] = scaled_by(load(&layers[0].rotations[group]), L::splat(weights[0]));
+        for layer in 1..layers.len() {
+            let q: [L; 4] = load(&layers[layer].rotations[group]);
+            let weight = L::splat(weights[layer]).flip(dot(sum, q));
+            add_scaled(&mut sum, q, weight);
         }
         if dot(sum, sum).any_not_above(1e-12) {
             keep_where_nothing_is_said(&mut sum, &rest.rotations[group]);
         }
-        store(normalize(sum), to);
+        store(normalize(sum), &mut out.rotations[group]);
     }
-    weigh::<L>(layers, weights, |pose| &pose.translations, &mut out.translations);
-    weigh::<L>(layers, weights, |pose| &pose.scales, &mut out.scales);
+    for group in 0..out.translations.len() {
+        let mut sum: [L; 3] = scaled_by(load(&layers[0].translations[group]), L::splat(weights[0]));
+        for layer in 1..layers.len() {
+            add_scaled(&mut sum, load(&layers[layer].translations[group]), L::splat(weights[layer]));
+        }
+        store(sum, &mut out.translations[group]);
+    }
+    for group in 0..out.scales.len() {
+        let mut sum: [L; 3] = scaled_by(load(&layers[0].scales[group]), L::splat(weights[0]));
+        for layer in 1..layers.len() {
+            add_scaled(&mut sum, load(&layers[layer].scales[group]), L::splat(weights[layer]));
+        }
+        store(sum, &mut out.scales[group]);
+    }
 }
 
 #[inline(always)]
-fn weigh<L: Lanes>(
-    layers: &[LanePose],
-    weights: &[f32],
-    list: impl Fn(&LanePose) -> &Vec<[F8; 3]>,
-    out: &mut [[F8; 3]],
-) {
-    for (group, to) in out.iter_mut().enumerate() {
-        let mut sum = load(&list(&layers[0])[group]).map(|component: L| component.mul(L::splat(weights[0])));
-        for (other, weight) in layers[1..].iter().zip(&weights[1..]) {
-            let weight = L::splat(*weight);
-            for (sum, component) in sum.iter_mut().zip(load::<L, 3>(&list(other)[group])) {
-                *sum = sum.add(component.mul(weight));
-            }
-        }
-        store(sum, to);
+fn scaled_by<L: Lanes, const C: usize>(value: [L; C], weight: L) -> [L; C] {
+    let mut out = value;
+    for c in 0..C {
+        out[c] = value[c].mul(weight);
+    }
+    out
+}
+
+#[inline(always)]
+fn add_scaled<L: Lanes, const C: usize>(sum: &mut [L; C], value: [L; C], weight: L) {
+    for c in 0..C {
+        sum[c] = sum[c].add(value[c].mul(weight));
     }
 }
 
@@ -309,14 +352,4 @@ fn keep_where_nothing_is_said<L: Lanes>(sum: &mut [L; 4], rest: &[F8; 4]) {
         }
     }
     *sum = load(&lanes);
-}
-
-#[inline(always)]
-fn load<L: Lanes, const C: usize>(from: &[F8; C]) -> [L; C] {
-    std::array::from_fn(|c| L::load(&from[c]))
-}
-
-#[inline(always)]
-fn store<L: Lanes, const C: usize>(values: [L; C], to: &mut [F8; C]) {
-    values.into_iter().zip(to).for_each(|(value, to)| value.store(to));
 }

@@ -139,6 +139,8 @@ impl Player {
                 self.phase = next.clamp(0.0, self.duration);
                 self.finished = if step > 0.0 { next >= self.duration } else { next <= 0.0 };
             }
+            // Within the round.
+            LoopMode::Repeat | LoopMode::PingPong if next >= 0.0 && next < self.round() => self.phase = next,
             LoopMode::Repeat | LoopMode::PingPong => {
                 self.phase = wrap(next, self.round());
                 // Exact, since the phase is what is left of `next`.

@@ -1,6 +1,6 @@
 //! What is the same for all instances of a model, laid out for evaluating many at once.
 
-use glam::{Quat, Vec3};
+use glam::{Quat, Vec3, Vec4};
 
 use super::{
     PaletteLayout,
@@ -54,23 +54,47 @@ impl Component {
     }
 }
 
+/// How far a track that never changes may be from the rest pose to be left out.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Still {
+    /// Components of quaternions, and of scales.
+    pub(super) turn: f32,
+    pub(super) translation: f32,
+}
+
 impl Moving {
-    pub(super) fn new(model: &Model) -> Self {
+    /// `still` says for each clip what may be left out of it.
+    pub(super) fn new(model: &Model, still: impl Fn(usize) -> Still) -> Self {
         let rest = model.skeleton().rest();
         let mut moves = [(); 3].map(|()| vec![false; rest.len()]);
-        for track in model.clips().iter().flat_map(Clip::tracks) {
-            let rest = &rest[track.node as usize];
-            let (component, moved) = match track.channel {
-                Channel::Rotation => (0, constant_rotation(track) != Some(rest.rotation)),
-                Channel::Translation => (1, constant(track) != Some(rest.translation)),
-                Channel::Scale => (2, constant(track) != Some(rest.scale)),
-                Channel::Weights => continue,
-            };
-            moves[component][track.node as usize] |= moved;
+        for (index, clip) in model.clips().iter().enumerate() {
+            let still = still(index);
+            for track in clip.tracks() {
+                let node = track.node as usize;
+                let far = |a: Vec3, b: Vec3, limit: f32| !((a - b).abs().max_element() <= limit);
+                let (component, moved) = match track.channel {
+                    Channel::Rotation => (0, constant_rotation(track).is_none_or(|q| {
+                        let own = Vec4::from(q);
+                        let rest = Vec4::from(rest[node].rotation);
+                        !((own - rest).abs().max_element() <= still.turn)
+                    })),
+                    Channel::Translation => {
+                        (1, constant(track).is_none_or(|t| far(t, rest[node].translation, still.translation)))
+                    }
+                    Channel::Scale => (2, constant(track).is_none_or(|s| far(s, rest[node].scale, still.turn))),
+                    Channel::Weights => continue,
+                };
+                moves[component][node] |= moved;
+            }
         }
         let order = model.skeleton().order();
         let [rotations, translations, scales] = moves.map(|moves| Component::new(order, &moves));
         Self { rotations, translations, scales }
+    }
+
+    /// Nothing left out.
+    pub(super) fn exactly(model: &Model) -> Self {
+        Self::new(model, |_| Still::default())
     }
 }
 
@@ -237,7 +261,7 @@ pub(super) struct Rig {
 
 impl Rig {
     /// For the palette alone, or for all nodes.
-    pub(super) fn new(model: &Model, layout: &PaletteLayout, all_nodes: bool) -> Self {
+    pub(super) fn new(model: &Model, layout: &PaletteLayout, moving: &Moving, all_nodes: bool) -> Self {
         let skeleton = model.skeleton();
         let mut rows_of = vec![Vec::new(); skeleton.len()];
         layout.each_row(model, |row, node, inverse| {
@@ -253,12 +277,11 @@ impl Rig {
                 is_needed[parent as usize] = true;
             }
         }
-        let moving = Moving::new(model);
         let mut rig = Self {
             nodes: Vec::new(),
             rows: Vec::new(),
-            rest: LanePose::rest(model, &moving),
-            moving,
+            rest: LanePose::rest(model, moving),
+            moving: moving.clone(),
             palette_len: layout.len(),
             is_tame: is_tame(model, layout),
         };

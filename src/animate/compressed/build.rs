@@ -1,16 +1,16 @@
-use glam::{Affine3A, Quat, Vec4};
+use glam::{Affine3A, Vec4};
 
 use super::{
     super::{
         hierarchy::set_world,
-        lanes::{F8, Key, with_lanes},
-        math::normalize,
+        lanes::{Key, with_lanes},
         pose::Pose,
         rig::{Component, LanePose, LaneSink, Moving, NONE, constant, constant_rotation},
         sample::{Sink, rotation, set_channels, value},
         sampling::SampleTask,
     },
     CompressError, CompressOptions, CompressedClip, Keys, Section,
+    code::{Chain, Range, UNIT},
     section::Group,
 };
 use crate::model::{Channel, Clip, Interpolation, Model, Track};
@@ -19,8 +19,6 @@ use crate::model::{Channel, Clip, Interpolation, Model, Track};
 const RATES: [f32; 9] = [24.0, 25.0, 30.0, 60.0, 48.0, 50.0, 15.0, 12.0, 120.0];
 /// How far from a frame a key may lie, in frames, to count as on it.
 const ON_FRAME: f32 = 1e-3;
-/// Full scale of a rotation's component.
-pub(crate) const UNIT: f32 = 32767.0;
 
 impl CompressedClip {
     pub(super) fn new(
@@ -62,6 +60,7 @@ impl CompressedClip {
             }
         }
         let (start, duration) = (clip.start(), clip.duration() - clip.start());
+        let mut chain = Chain::new(model, clip);
         let mut build = |channel: usize, component: &Component| {
             packed[channel].sort_by_key(|(_, track)| component.places[track.node as usize]);
             let mut tracks = Vec::with_capacity(packed[channel].len());
@@ -70,7 +69,7 @@ impl CompressedClip {
             for &(index, track) in &packed[channel] {
                 if clock.tells_apart(track) { tracks.push(track) } else { exact.push(index) }
             }
-            section(&tracks, component, clock, duration)
+            section(&tracks, component, clock, duration, &mut chain)
         };
         let rotations = build(0, &moving.rotations);
         let translations = build(1, &moving.translations);
@@ -182,6 +181,11 @@ impl Clock {
         }
     }
 
+    /// Seconds at a frame.
+    fn time(self, frame: usize) -> f32 {
+        self.start + frame as f32 / self.rate
+    }
+
     fn tick(self, time: f32) -> u16 {
         ((time - self.start) * self.rate).round() as u16
     }
@@ -193,53 +197,55 @@ impl Clock {
 }
 
 /// The smaller of both kinds of keys.
-fn section(tracks: &[&Track], component: &Component, clock: Clock, duration: f32) -> Section {
+fn section(
+    tracks: &[&Track],
+    component: &Component,
+    clock: Clock,
+    duration: f32,
+    chain: &mut Chain<'_>,
+) -> Section {
     let targets: Vec<_> = tracks.iter().map(|track| component.places[track.node as usize]).collect();
-    let groups = targets.chunks(8).map(|some| {
-        let targets: [u32; 8] = std::array::from_fn(|lane| some.get(lane).copied().unwrap_or(component.nowhere()));
-        let first = targets[0];
-        let is_run = (first..).zip(targets).all(|(expected, target)| expected == target);
-        Group { targets, fills: (is_run && first % 8 == 0).then_some(first / 8) }
-    });
-    let ranges: Vec<_> = tracks.iter().map(|track| Range::of(track)).collect();
-    let is_rotation = tracks.first().is_some_and(|track| track.channel == Channel::Rotation);
-    let spans = ranges.chunks(8).map(|some| {
-        let lanes = |take: fn(&Range, usize) -> f32| {
-            [0, 1, 2].map(|c| F8(std::array::from_fn(|lane| some.get(lane).map_or(0.0, |r| take(r, c)))))
-        };
-        [lanes(|r, c| r.middle[c]), lanes(|r, c| r.step[c])]
-    });
-    let spans = if is_rotation { Vec::new() } else { spans.collect() };
-    let mut section = Section { groups: groups.collect(), spans, keys: Keys::default() };
+    let groups: Vec<_> = targets.chunks(8).map(|targets| Group::new(targets, component.nowhere())).collect();
     if tracks.is_empty() {
-        return section;
+        return Section { groups, ..Section::default() };
     }
-    section.keys = sparse(tracks, &ranges, clock, duration);
-    if clock.is_even {
-        let frames = (duration * clock.rate).round() as usize + 1;
-        // Two keys would do for a clip of one frame, but no track changes in that.
-        if frames >= 2 && frames * section.groups.len() * 64 <= section.bytes() {
-            section.keys = even(tracks, &ranges, clock, frames);
-        }
-    }
-    section
+    let count: usize = tracks.iter().map(|track| track.times.len()).sum();
+    let sparse = Sparse { groups: groups.len(), buckets: (count / tracks.len() / 2).clamp(1, 1 << 16) };
+    let frames = (duration * clock.rate).round() as usize + 1;
+    let is_even = clock.is_even && frames >= 2 && frames * groups.len() * 64 <= sparse.bytes(count);
+    let ranges: Vec<_> = tracks.iter().map(|track| Range::of(track)).collect();
+    let coded: Vec<Vec<Key>> = tracks
+        .iter()
+        .zip(&ranges)
+        .map(|(track, range)| {
+            let width = track.width as usize;
+            let samples: Vec<_> = if is_even {
+                (0..frames).map(|frame| (clock.time(frame), value_at(track, clock, frame))).collect()
+            } else {
+                track.times.iter().copied().zip(track.values.chunks_exact(width).map(numbers)).collect()
+            };
+            match track.channel {
+                Channel::Rotation => chain.rotations(track.node, &samples),
+                _ => samples.iter().map(|(_, value)| range.key(*value)).collect(),
+            }
+        })
+        .collect();
+    let is_rotation = tracks[0].channel == Channel::Rotation;
+    let spans = if is_rotation { Vec::new() } else { ranges.chunks(8).map(Range::lanes).collect() };
+    let keys = if is_even { even(&coded, clock, frames) } else { sparse.keys(tracks, &coded, clock, duration) };
+    Section { groups, spans, keys }
 }
 
-fn even(tracks: &[&Track], ranges: &[Range], clock: Clock, frames: usize) -> Keys {
-    let mut rows = vec![[[0; 8]; 4]; frames * tracks.len().div_ceil(8)];
-    let groups = tracks.len().div_ceil(8);
-    for (t, (track, range)) in tracks.iter().zip(ranges).enumerate() {
-        let mut before = Vec4::ZERO;
-        for frame in 0..frames {
-            let key = range.key(value_at(track, clock, frame), &mut before);
-            for (c, component) in key.into_iter().enumerate() {
-                rows[frame * groups + t / 8][c][t % 8] = component;
+fn even(coded: &[Vec<Key>], clock: Clock, frames: usize) -> Keys {
+    let groups = coded.len().div_ceil(8);
+    // Lanes of no use still have a length.
+    let mut rows = vec![[[0; 8], [0; 8], [0; 8], [UNIT as i16; 8]]; frames * groups];
+    for (track, keys) in coded.iter().enumerate() {
+        for (frame, key) in keys.iter().enumerate() {
+            for (c, component) in key.iter().enumerate() {
+                rows[frame * groups + track / 8][c][track % 8] = *component;
             }
         }
-    }
-    // Lanes of no use still have a length.
-    for row in rows.iter_mut().skip(groups - 1).step_by(groups) {
-        (tracks.len() % 8..8).filter(|_| tracks.len() % 8 != 0).for_each(|lane| row[3][lane] = UNIT as i16);
     }
     Keys::Frames { rate: clock.rate, frames: frames as u32, rows }
 }
@@ -265,95 +271,42 @@ fn numbers(values: &[f32]) -> Vec4 {
     Vec4::new(number(0), number(1), number(2), number(3))
 }
 
-fn sparse(tracks: &[&Track], ranges: &[Range], clock: Clock, duration: f32) -> Keys {
-    let groups = tracks.len().div_ceil(8);
-    let (mut times, mut keys) = (Vec::new(), Vec::<Key>::new());
-    let mut bounds = vec![[[0; 8]; 2]; groups];
-    for (t, (track, range)) in tracks.iter().zip(ranges).enumerate() {
-        let width = track.width as usize;
-        let first = keys.len();
-        let mut before = Vec4::ZERO;
-        for (time, values) in track.times.iter().zip(track.values.chunks_exact(width)) {
-            times.push(clock.tick(*time));
-            keys.push(range.key(numbers(values), &mut before));
-        }
-        bounds[t / 8][0][t % 8] = first as u32;
-        bounds[t / 8][1][t % 8] = keys.len() as u32 - 2;
-    }
-    // Lanes of no use read the last two keys.
-    let last = keys.len() as u32 - 2;
-    let tail = &mut bounds[groups - 1];
-    (tracks.len() % 8..8).filter(|_| tracks.len() % 8 != 0).for_each(|lane| {
-        tail[0][lane] = last;
-        tail[1][lane] = last;
-    });
-    // About two keys of a track in a bucket.
-    let buckets = (keys.len() / tracks.len() / 2).clamp(1, usize::from(u16::MAX));
-    let bucket_rate = if duration > 0.0 { buckets as f32 / duration } else { 0.0 };
-    let mut index = Vec::with_capacity(buckets * groups);
-    for bucket in 0..buckets {
-        // A little early, so that rounding never skips a key.
-        let tick = (bucket as f32 / bucket_rate * clock.rate - 1.0).max(0.0) as u16;
-        for [first, last] in &bounds {
-            index.push(std::array::from_fn(|lane| {
-                let (first, last) = (first[lane] as usize, last[lane] as usize);
-                let behind = &times[first + 1..=last.max(first)];
-                behind.partition_point(|time| *time <= tick) as u16
-            }));
-        }
-    }
-    Keys::Sparse { rate: clock.rate, bucket_rate, buckets: buckets as u32, bounds, index, times, keys }
+/// How keys are laid out that are not even.
+struct Sparse {
+    groups: usize,
+    /// About two keys of a track in each.
+    buckets: usize,
 }
 
-/// What 16 bits stand for in one track.
-struct Range {
-    is_rotation: bool,
-    /// Of what a key of 0 stands for.
-    middle: [f32; 3],
-    step: [f32; 3],
-}
-
-impl Range {
-    fn of(track: &Track) -> Self {
-        let is_rotation = track.channel == Channel::Rotation;
-        let (mut middle, mut step) = ([0.0; 3], [0.0; 3]);
-        for c in (0..3).filter(|_| !is_rotation) {
-            let values = track.values.iter().skip(c).step_by(3);
-            let (low, high) = values.fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), v| {
-                (low.min(*v), high.max(*v))
-            });
-            // Halves first: the whole range may be more than f32 holds.
-            middle[c] = low * 0.5 + high * 0.5;
-            step[c] = (high * 0.5 - low * 0.5) / UNIT;
-        }
-        Self { is_rotation, middle, step }
+impl Sparse {
+    fn bytes(&self, keys: usize) -> usize {
+        keys * 10 + self.groups * (64 + 16 * self.buckets)
     }
 
-    /// Rotations in the hemisphere of the one before.
-    fn key(&self, value: Vec4, before: &mut Vec4) -> Key {
-        if self.is_rotation {
-            let q = Vec4::from(normalize(Quat::from_vec4(value)));
-            let q = if q.dot(*before) < 0.0 { -q } else { q };
-            *before = q;
-            return rotation_key(q);
+    fn keys(&self, tracks: &[&Track], coded: &[Vec<Key>], clock: Clock, duration: f32) -> Keys {
+        let keys = coded.concat();
+        let times: Vec<_> = tracks.iter().flat_map(|track| &track.times).map(|time| clock.tick(*time)).collect();
+        // Lanes of no use read the last two keys.
+        let mut bounds = vec![[[keys.len() as u32 - 2; 8]; 2]; self.groups];
+        let mut first = 0;
+        for (track, keys) in coded.iter().enumerate() {
+            let [from, to] = &mut bounds[track / 8];
+            from[track % 8] = first;
+            first += keys.len() as u32;
+            to[track % 8] = first - 2;
         }
-        let component = |c: usize| {
-            let steps = (value[c] - self.middle[c]) / self.step[c];
-            if steps.is_finite() { steps.round().clamp(-UNIT, UNIT) as i16 } else { 0 }
-        };
-        [component(0), component(1), component(2), 0]
+        let bucket_rate = self.buckets as f32 / duration;
+        let mut index = Vec::with_capacity(self.buckets * self.groups);
+        for bucket in 0..self.buckets {
+            // A little early, so that rounding never skips a key.
+            let tick = (bucket as f32 / bucket_rate * clock.rate - 1.0).max(0.0) as u16;
+            for [first, last] in &bounds {
+                index.push(std::array::from_fn(|lane| {
+                    let (first, last) = (first[lane] as usize, last[lane] as usize);
+                    times[first + 1..=last.max(first)].partition_point(|time| *time <= tick) as u16
+                }));
+            }
+        }
+        Keys::Sparse { rate: clock.rate, bucket_rate, buckets: self.buckets as u32, bounds, index, times, keys }
     }
 }
-
-/// Only the direction counts: of some lengths close to the largest, the one whose rounded components point the
-/// closest.
-fn rotation_key(q: Vec4) -> Key {
-    let candidates = (0..32).map(|shorter| {
-        let key = (q * (UNIT - shorter as f32)).round();
-        let off = (key.normalize() - q).length_squared();
-        (key, off)
-    });
-    let best = candidates.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(q * UNIT, |(key, _)| key);
-    best.to_array().map(|component| component as i16)
-}
-

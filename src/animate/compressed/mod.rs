@@ -1,17 +1,18 @@
 //! Clips packed for evaluating many characters: 16-bit keys, found without any state per character.
 
 mod build;
+mod code;
 mod error;
 mod section;
 
 use std::sync::Arc;
 
 pub use error::{CompressError, CompressOptions};
-pub(super) use build::UNIT;
+pub(super) use code::UNIT;
 pub(super) use section::{Keys, Section};
 
 use super::{
-    rig::{LanePose, Moving},
+    rig::{LanePose, Moving, Still},
     sample::{Sink, drive_track},
 };
 use crate::model::{Clip, Model};
@@ -23,6 +24,7 @@ use crate::model::{Clip, Model};
 #[derive(Clone, Debug)]
 pub struct CompressedClips {
     clips: Arc<[Result<CompressedClip, CompressError>]>,
+    moving: Arc<Moving>,
     model: Model,
 }
 
@@ -30,9 +32,23 @@ impl CompressedClips {
     /// Compresses every clip of `model` and measures what that costs.
     #[must_use]
     pub fn new(model: &Model, options: &CompressOptions) -> Self {
-        let moving = Moving::new(model);
-        let clips = model.clips().iter().map(|clip| CompressedClip::new(model, &moving, clip, options));
-        Self { clips: clips.collect(), model: model.clone() }
+        let small = Still { turn: 1e-6, translation: options.tolerance.max(0.0) * 0.01 };
+        let compress = |moving: &Moving| -> Vec<_> {
+            let clips = model.clips().iter();
+            clips.map(|clip| CompressedClip::new(model, moving, clip, options)).collect()
+        };
+        let mut moving = Moving::new(model, |_| small);
+        let mut clips = compress(&moving);
+        if clips.iter().any(Result::is_err) {
+            // What is played exactly is left nothing out of.
+            moving = Moving::new(model, |clip| if clips[clip].is_ok() { small } else { Still::default() });
+            clips = compress(&moving);
+        }
+        if clips.iter().any(Result::is_err) {
+            moving = Moving::exactly(model);
+            clips = compress(&moving);
+        }
+        Self { clips: clips.into(), moving: Arc::new(moving), model: model.clone() }
     }
 
     /// Whether they are those of `model` itself, not of an equal one.
@@ -56,6 +72,11 @@ impl CompressedClips {
     #[must_use]
     pub fn get(&self, clip: u32) -> Option<Result<&CompressedClip, &CompressError>> {
         self.clips.get(clip as usize).map(Result::as_ref)
+    }
+
+    /// What moves in them.
+    pub(super) fn moving(&self) -> &Moving {
+        &self.moving
     }
 
     /// A clip, if it is compressed.

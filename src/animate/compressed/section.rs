@@ -4,8 +4,9 @@ use super::super::lanes::{F8, Key};
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Section {
     pub(in super::super) groups: Vec<Group>,
-    /// For translations and scales, per group: a key times the second, plus the first.
-    pub(in super::super) spans: Vec<[[F8; 3]; 2]>,
+    /// For translations and scales, per group: the first plus components times the second plus the fourth
+    /// component times the third.
+    pub(in super::super) spans: Vec<[[F8; 3]; 3]>,
     pub(in super::super) keys: Keys,
 }
 
@@ -16,6 +17,16 @@ pub(in super::super) struct Group {
     pub(in super::super) targets: [u32; 8],
     /// The group they fill, if they fill one in its order.
     pub(in super::super) fills: Option<u32>,
+}
+
+impl Group {
+    /// Up to eight places; the lanes that are left go nowhere.
+    pub(super) fn new(places: &[u32], nowhere: u32) -> Self {
+        let targets = std::array::from_fn(|lane| places.get(lane).copied().unwrap_or(nowhere));
+        let first = targets[0];
+        let is_run = (first..).zip(targets).all(|(expected, target)| expected == target);
+        Self { targets, fills: (is_run && first % 8 == 0).then_some(first / 8) }
+    }
 }
 
 /// Where keys lie.

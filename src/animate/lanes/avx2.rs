@@ -39,7 +39,7 @@ fn high_pairs(a: __m256, b: __m256) -> __m256 {
 /// Four rows of eight to eight rows of four: the first four in the low halves, the others in the high ones.
 #[inline(always)]
 fn columns(rows: [Avx2; 4]) -> [__m256; 4] {
-    let [a, b, c, d] = rows.map(|row| row.0);
+    let [Avx2(a), Avx2(b), Avx2(c), Avx2(d)] = rows;
     // SAFETY: AVX2 is there (see above); registers only.
     let (ab, ab_high, cd, cd_high) = unsafe {
         (
@@ -148,24 +148,32 @@ impl Lanes for Avx2 {
     fn transpose(rows: [Self; 8]) -> [Self; 8] {
         let [a, b, c, d, e, f, g, h] = rows;
         let (left, right) = (columns([a, b, c, d]), columns([e, f, g, h]));
-        // SAFETY: AVX2 is there (see above).
-        let low = |i: usize| unsafe { Self(_mm256_permute2f128_ps::<0x20>(left[i], right[i])) };
-        // SAFETY: AVX2 is there (see above).
-        let high = |i: usize| unsafe { Self(_mm256_permute2f128_ps::<0x31>(left[i], right[i])) };
-        [low(0), low(1), low(2), low(3), high(0), high(1), high(2), high(3)]
+        let mut out = rows;
+        for i in 0..4 {
+            // SAFETY: AVX2 is there (see above).
+            unsafe {
+                out[i] = Self(_mm256_permute2f128_ps::<0x20>(left[i], right[i]));
+                out[i + 4] = Self(_mm256_permute2f128_ps::<0x31>(left[i], right[i]));
+            }
+        }
+        out
     }
 
     #[inline(always)]
     fn keys(keys: &[Key], at: &[u32; 8]) -> ([Self; 4], [Self; 4]) {
-        let last = at.iter().fold(0, |last, &at| last.max(at));
-        assert!((last as usize) + 1 < keys.len(), "a key has one behind it");
-        // SAFETY: AVX2 is there (see above); two keys, 16 bytes, are read from `at`, and both exist, as the
-        // largest has just been compared with the length.
-        let pair = |i: usize| unsafe { _mm_loadu_si128(keys.as_ptr().add(at[i] as usize).cast()) };
-        // SAFETY: AVX2 is there (see above); registers only.
+        let mut last = 0;
+        for &at in at {
+            last = last.max(at as usize);
+        }
+        assert!(last + 1 < keys.len(), "a key has one behind it");
+        // SAFETY: AVX2 is there (see above). From each place two keys, 16 bytes, are read, and both exist, as
+        // the last of them has just been compared with the length.
         unsafe {
-            let (a, b, c, d) = (pair(0), pair(1), pair(2), pair(3));
-            let (e, f, g, h) = (pair(4), pair(5), pair(6), pair(7));
+            let mut pairs = [_mm_setzero_si128(); 8];
+            for i in 0..8 {
+                pairs[i] = _mm_loadu_si128(keys.as_ptr().add(at[i] as usize).cast());
+            }
+            let [a, b, c, d, e, f, g, h] = pairs;
             let (ab, cd) = (_mm_unpacklo_epi16(a, b), _mm_unpacklo_epi16(c, d));
             let (ef, gh) = (_mm_unpacklo_epi16(e, f), _mm_unpacklo_epi16(g, h));
             let left = [ab, cd, ef, gh];
@@ -178,12 +186,13 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn store_rows(rows: [Self; 4], to: &mut [f32], places: &Places, offset: usize) {
         assert!(places.last + offset + 4 <= to.len(), "every row has its place");
-        let at = |lane: usize| places.at[lane] + offset;
-        for (i, both) in columns(rows).into_iter().enumerate() {
+        let both = columns(rows);
+        for i in 0..4 {
             // SAFETY: AVX2 is there (see above); no place lies behind `places.last`, whose row still fits.
             unsafe {
-                _mm_storeu_ps(to.as_mut_ptr().add(at(i)), _mm256_castps256_ps128(both));
-                _mm_storeu_ps(to.as_mut_ptr().add(at(i + 4)), _mm256_extractf128_ps::<1>(both));
+                let to = to.as_mut_ptr().add(offset);
+                _mm_storeu_ps(to.add(places.at[i]), _mm256_castps256_ps128(both[i]));
+                _mm_storeu_ps(to.add(places.at[i + 4]), _mm256_extractf128_ps::<1>(both[i]));
             }
         }
     }
@@ -191,11 +200,12 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn rows(rows: [Self; 4]) -> [[f32; 4]; 8] {
         let mut out = [[0.0; 4]; 8];
-        for (i, both) in columns(rows).into_iter().enumerate() {
+        let both = columns(rows);
+        for i in 0..4 {
             // SAFETY: AVX2 is there (see above); each row is 16 bytes.
             unsafe {
-                _mm_storeu_ps(out[i].as_mut_ptr(), _mm256_castps256_ps128(both));
-                _mm_storeu_ps(out[i + 4].as_mut_ptr(), _mm256_extractf128_ps::<1>(both));
+                _mm_storeu_ps(out[i].as_mut_ptr(), _mm256_castps256_ps128(both[i]));
+                _mm_storeu_ps(out[i + 4].as_mut_ptr(), _mm256_extractf128_ps::<1>(both[i]));
             }
         }
         out

@@ -6,7 +6,10 @@
 mod avx2;
 mod portable;
 
-/// Work on lanes; all of it is compiled once for each kind, so what it calls must be `#[inline(always)]`.
+pub(super) use portable::Portable;
+
+/// Work on lanes; all of it is compiled once for each kind, so what it calls must be `#[inline(always)]`. That
+/// cannot be said of closures nor of what the standard library does with them: lanes go through plain loops.
 pub(super) trait Task {
     fn run<L: Lanes>(self);
 }
@@ -14,14 +17,14 @@ pub(super) trait Task {
 /// Runs a task with the widest lanes there are, or with the portable ones. The results are the same.
 pub(super) fn with_lanes(simd: bool, task: impl Task) {
     if !simd {
-        return task.run::<portable::Portable>();
+        return task.run::<Portable>();
     }
     #[cfg(target_arch = "x86_64")]
     if let Err(task) = avx2::with_avx2(task) {
-        task.run::<portable::Portable>();
+        task.run::<Portable>();
     }
     #[cfg(not(target_arch = "x86_64"))]
-    task.run::<portable::Portable>();
+    task.run::<Portable>();
 }
 
 /// Eight numbers in memory.
@@ -71,4 +74,32 @@ impl Places {
     pub(super) fn new(at: [usize; 8]) -> Self {
         Self { at, last: at.into_iter().max().unwrap_or(0) }
     }
+}
+
+/// Several lanes from memory.
+#[inline(always)]
+pub(super) fn load<L: Lanes, const C: usize>(from: &[F8; C]) -> [L; C] {
+    let mut lanes = [L::splat(0.0); C];
+    for c in 0..C {
+        lanes[c] = L::load(&from[c]);
+    }
+    lanes
+}
+
+/// Several lanes to memory.
+#[inline(always)]
+pub(super) fn store<L: Lanes, const C: usize>(lanes: [L; C], to: &mut [F8; C]) {
+    for c in 0..C {
+        lanes[c].store(&mut to[c]);
+    }
+}
+
+/// The same numbers in all lanes.
+#[inline(always)]
+pub(super) fn splat<L: Lanes, const C: usize>(values: [f32; C]) -> [L; C] {
+    let mut lanes = [L::splat(0.0); C];
+    for c in 0..C {
+        lanes[c] = L::splat(values[c]);
+    }
+    lanes
 }

@@ -2,7 +2,7 @@ use super::{F8, Key, Lanes, Places};
 
 /// Arrays, left to the compiler.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Portable([f32; 8]);
+pub(in super::super) struct Portable([f32; 8]);
 
 impl Portable {
     #[inline(always)]
