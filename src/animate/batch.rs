@@ -11,6 +11,9 @@ use super::{
 };
 use crate::model::{Model, Transform};
 
+/// Bytes of palettes beyond which they are written past the caches.
+const STREAMED: usize = 8 << 20;
+
 /// All instances of one model, as structures of arrays across them: a spawn is a slot at the end, a
 /// despawn moves the last slot into the gap, so slots are always dense.
 #[derive(Debug)]
@@ -286,7 +289,8 @@ impl Batch {
     }
 
     fn split(&mut self) -> (Shared<'_>, Rows<'_>, &mut [Mutex<Work>]) {
-        let shared = Shared { clips: &self.clips, layout: &self.layout };
+        let streams = size_of_val(&self.palette[..]) > STREAMED;
+        let shared = Shared { clips: &self.clips, layout: &self.layout, streams };
         let rows = Rows {
             controls: &self.controls,
             translations: &mut self.translations,

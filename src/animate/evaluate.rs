@@ -66,6 +66,8 @@ impl Stage {
 pub(super) struct Shared<'a> {
     pub(super) clips: &'a Clips,
     pub(super) layout: &'a PaletteLayout,
+    /// Whether palettes are so many that none is still in the caches when it is read.
+    pub(super) streams: bool,
 }
 
 /// Some instances, one after another. The lists of poses and matrices may be empty: then none are kept.
@@ -84,6 +86,8 @@ pub(super) struct Rows<'a> {
 #[derive(Debug)]
 pub(super) struct Work {
     eight: Box<[LanePose; 8]>,
+    /// Palettes of eight instances on their way past the caches.
+    staged: Vec<f32>,
     /// Of one instance.
     layers: Vec<LanePose>,
     scratch: kernel::Scratch,
@@ -97,6 +101,7 @@ impl Work {
         let rest = &clips.rig().rest;
         Self {
             eight: Box::new([(); 8].map(|()| rest.clone())),
+            staged: vec![0.0; clips.rig().palette_len * 12 * 8],
             layers: vec![rest.clone(), rest.clone()],
             scratch: kernel::Scratch::new(clips.rig()),
             blend: Blend::new(clips.model()),
@@ -349,9 +354,20 @@ impl Evaluate<'_, '_> {
     #[inline(always)]
     fn finish_eight<L: Lanes>(&mut self, slots: [usize; 8], count: usize) {
         let rig = self.shared.clips.rig();
-        let places = Places::new(slots.map(|slot| slot * rig.palette_len * 12));
-        let palettes = bytemuck::cast_slice_mut(self.rows.palette);
-        kernel::eight::<L>(rig, &self.work.eight, &mut self.work.scratch, palettes, &places);
+        let width = rig.palette_len * 12;
+        let palettes: &mut [f32] = bytemuck::cast_slice_mut(self.rows.palette);
+        if self.shared.streams {
+            let places = Places::new([0, 1, 2, 3, 4, 5, 6, 7].map(|lane: usize| lane * width));
+            let staged = &mut self.work.staged[..];
+            kernel::eight::<L>(rig, &self.work.eight, &mut self.work.scratch, staged, &places);
+            for lane in 0..count {
+                let to = slots[lane] * width;
+                L::stream(&staged[lane * width..(lane + 1) * width], &mut palettes[to..to + width]);
+            }
+        } else {
+            let places = Places::new(slots.map(|slot| slot * width));
+            kernel::eight::<L>(rig, &self.work.eight, &mut self.work.scratch, palettes, &places);
+        }
         if !self.rows.world.is_empty() {
             let nodes = self.shared.clips.model().skeleton().len();
             let world = &mut *self.rows.world;

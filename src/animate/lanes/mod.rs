@@ -59,6 +59,8 @@ pub(super) trait Lanes: Copy {
     fn keys(keys: &[Key], at: &[u32; 8]) -> ([Self; 4], [Self; 4]);
     /// Lane `i` of the four rows to `to[places[i] + offset..][..4]`.
     fn store_rows(rows: [Self; 4], to: &mut [f32], places: &Places, offset: usize);
+    /// Copies to memory that is not read soon, past the caches where the processor can.
+    fn stream(from: &[f32], to: &mut [f32]);
     /// Lane `i` of the four rows as one array.
     fn rows(rows: [Self; 4]) -> [[f32; 4]; 8];
 }
