@@ -16,7 +16,7 @@ use sinew::{
     model::{Clip, Interpolation, ModelDesc},
 };
 
-const ROUNDS: usize = 200;
+const ROUNDS: usize = 15;
 
 /// Some characters, each at its own time.
 struct Crowd {

@@ -14,7 +14,7 @@ use super::{
 /// Numbers on the way, kept so that no frame allocates.
 #[derive(Clone, Debug)]
 pub(super) struct Scratch {
-    /// Of eight instances: rows of three coefficients and a translation, per node of the rig.
+    /// Of eight instances: rows of three coefficients and a translation, per slot of the rig.
     world: Vec<Rows<F8>>,
     /// Of one instance.
     one: Vec<[Vec4; 3]>,
@@ -25,8 +25,8 @@ pub(super) struct Scratch {
 impl Scratch {
     pub(super) fn new(rig: &Rig) -> Self {
         Self {
-            world: vec![[[F8::default(); 4]; 3]; rig.nodes.len()],
-            one: vec![[Vec4::ZERO; 3]; rig.nodes.len()],
+            world: vec![[[F8::default(); 4]; 3]; rig.slots],
+            one: vec![[Vec4::ZERO; 3]; rig.slots],
             rotations: vec![0.0; rig.moving.rotations.groups() * 8 * 12],
         }
     }
@@ -96,9 +96,8 @@ pub(super) fn eight<L: Lanes>(
     }
     let (mut turned_rotations, mut turned_translations, mut turned_scales) =
         (Turned::new(), Turned::new(), Turned::new());
-    let world = &mut scratch.world[..rig.nodes.len()];
-    for place in 0..rig.nodes.len() {
-        let node = &rig.nodes[place];
+    let world = &mut scratch.world[..rig.slots];
+    for node in &rig.nodes {
         let linear: [[L; 3]; 3] = if node.rotation == NONE {
             [splat(node.rest_rows[0]), splat(node.rest_rows[1]), splat(node.rest_rows[2])]
         } else {
@@ -129,12 +128,12 @@ pub(super) fn eight<L: Lanes>(
             } else {
                 row_product(load(&world[node.parent as usize][i]), &local)
             };
-            store(own, &mut world[place][i]);
+            store(own, &mut world[node.slot as usize][i]);
         }
         for row in &rig.rows[node.first_row as usize..node.end_row as usize] {
             let to = row.row as usize * 12;
             for i in 0..3 {
-                let own = load(&world[place][i]);
+                let own = load(&world[node.slot as usize][i]);
                 let own = match &row.inverse {
                     Some(inverse) => row_product_splat(own, inverse),
                     None => own,
@@ -163,7 +162,7 @@ pub(super) fn eight_worlds<L: Lanes>(
     scratch: &Scratch,
     mut take: impl FnMut(usize, u32, Affine3A),
 ) {
-    for (node, [x, y, z]) in rig.nodes.iter().zip(&scratch.world) {
+    for (node, [x, y, z]) in rig.nodes.iter().map(|node| (node, &scratch.world[node.slot as usize])) {
         let mut columns = [[[0.0; 4]; 8]; 4];
         for k in 0..4 {
             columns[k] = L::rows([L::load(&x[k]), L::load(&y[k]), L::load(&z[k]), L::splat(0.0)]);
@@ -188,11 +187,11 @@ pub(super) fn one<L: Lanes>(rig: &Rig, pose: &LanePose, scratch: &mut Scratch, p
             L::store_rows([x, y, z, L::splat(0.0)], &mut scratch.rotations, &every_12, to);
         }
     }
-    let world = &mut scratch.one[..rig.nodes.len()];
-    for (place, node) in rig.nodes.iter().enumerate() {
+    let world = &mut scratch.one[..rig.slots];
+    for node in &rig.nodes {
         let local = local_rows(node, pose, &scratch.rotations);
         let own = if node.parent == NONE { local } else { product_of_one(&world[node.parent as usize], &local) };
-        world[place] = own;
+        world[node.slot as usize] = own;
         for row in &rig.rows[node.first_row as usize..node.end_row as usize] {
             let rows = match &row.inverse {
                 Some(inverse) => product_of_one(&own, &inverse.map(Vec4::from)),
@@ -206,7 +205,7 @@ pub(super) fn one<L: Lanes>(rig: &Rig, pose: &LanePose, scratch: &mut Scratch, p
 
 /// Model-space matrices after [`one`].
 pub(super) fn one_worlds(rig: &Rig, scratch: &Scratch, mut take: impl FnMut(u32, Affine3A)) {
-    for (node, [x, y, z]) in rig.nodes.iter().zip(&scratch.one) {
+    for (node, [x, y, z]) in rig.nodes.iter().map(|node| (node, &scratch.one[node.slot as usize])) {
         let matrix3 = Mat3A::from_cols(
             Vec3A::new(x.x, y.x, z.x),
             Vec3A::new(x.y, y.y, z.y),

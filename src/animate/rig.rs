@@ -9,7 +9,7 @@ use super::{
     pose::PoseMut,
     sample::Sink,
 };
-use crate::model::{Channel, Clip, Interpolation, Model, Track, Transform};
+use crate::model::{Channel, Clip, Interpolation, Model, Skeleton, Track, Transform};
 
 /// In place of an index: none.
 pub(super) const NONE: u32 = u32::MAX;
@@ -54,6 +54,25 @@ impl Component {
     }
 }
 
+/// Every node once, right behind its parent or a sibling's last descendant, so that few matrices are in use at
+/// any time.
+fn depth_first(skeleton: &Skeleton) -> Vec<u32> {
+    let mut children = vec![Vec::new(); skeleton.len()];
+    let mut waiting = Vec::new();
+    for (node, parent) in skeleton.parents().iter().enumerate().rev() {
+        match parent {
+            Some(parent) => children[*parent as usize].push(node as u32),
+            None => waiting.push(node as u32),
+        }
+    }
+    let mut order = Vec::with_capacity(skeleton.len());
+    while let Some(node) = waiting.pop() {
+        order.push(node);
+        waiting.append(&mut children[node as usize]);
+    }
+    order
+}
+
 /// How far a track that never changes may be from the rest pose to be left out.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Still {
@@ -87,7 +106,7 @@ impl Moving {
                 moves[component][node] |= moved;
             }
         }
-        let order = model.skeleton().order();
+        let order = &depth_first(model.skeleton());
         let [rotations, translations, scales] = moves.map(|moves| Component::new(order, &moves));
         Self { rotations, translations, scales }
     }
@@ -223,7 +242,9 @@ impl Sink for LaneSink<'_> {
 #[derive(Clone, Debug)]
 pub(super) struct RigNode {
     pub(super) node: u32,
-    /// Place of the parent in the rig, or [`NONE`].
+    /// Where its matrix is kept, and its parent's, or [`NONE`]; one that no other node needs is kept in the last
+    /// place of all.
+    pub(super) slot: u32,
     pub(super) parent: u32,
     /// Places among what moves, or [`NONE`].
     pub(super) rotation: u32,
@@ -253,6 +274,8 @@ pub(super) struct Rig {
     pub(super) rows: Vec<Row>,
     pub(super) moving: Moving,
     pub(super) rest: LanePose,
+    /// How many matrices are kept.
+    pub(super) slots: usize,
     /// Rows of one instance.
     pub(super) palette_len: usize,
     /// Whether no palette coefficient can reach its bound, whatever clips are blended at whatever time.
@@ -282,19 +305,36 @@ impl Rig {
             rows: Vec::new(),
             rest: LanePose::rest(model, moving),
             moving: moving.clone(),
+            slots: 0,
             palette_len: layout.len(),
             is_tame: is_tame(model, layout),
         };
-        let mut places = vec![NONE; skeleton.len()];
-        for &node in skeleton.order().iter().filter(|&&node| is_needed[node as usize]) {
+        let order = depth_first(skeleton);
+        let mut slots = vec![NONE; skeleton.len()];
+        let needed = || order.iter().filter(|&&node| is_needed[node as usize]);
+        let mut has_children = vec![false; skeleton.len()];
+        for &node in needed() {
+            if let Some(parent) = skeleton.parents()[node as usize] {
+                has_children[parent as usize] = true;
+            }
+        }
+        // By depth: when a node is reached, whatever was kept there is needed no more.
+        let mut depths = vec![0u32; skeleton.len()];
+        for (place, &node) in needed().enumerate() {
             let n = node as usize;
-            places[n] = rig.nodes.len() as u32;
+            let parent = skeleton.parents()[n];
+            depths[n] = parent.map_or(0, |parent| depths[parent as usize] + 1);
             let first_row = rig.rows.len() as u32;
             rig.rows.append(&mut rows_of[n]);
             let rest = skeleton.rest()[n];
+            let kept = |node: usize| if all_nodes { place as u32 } else { depths[node] };
+            let slot = if all_nodes || has_children[n] { kept(n) } else { NONE };
+            rig.slots = rig.slots.max(if slot == NONE { 0 } else { slot as usize + 1 });
+            slots[n] = slot;
             rig.nodes.push(RigNode {
                 node,
-                parent: skeleton.parents()[n].map_or(NONE, |parent| places[parent as usize]),
+                slot,
+                parent: parent.map_or(NONE, |parent| slots[parent as usize]),
                 rotation: rig.moving.rotations.places[n],
                 translation: rig.moving.translations.places[n],
                 scale: rig.moving.scales.places[n],
@@ -304,6 +344,11 @@ impl Rig {
                 end_row: rig.rows.len() as u32,
             });
         }
+        // The place of those that nobody needs.
+        for node in rig.nodes.iter_mut().filter(|node| node.slot == NONE) {
+            node.slot = rig.slots as u32;
+        }
+        rig.slots += 1;
         rig
     }
 }
