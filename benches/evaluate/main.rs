@@ -120,7 +120,12 @@ fn main() {
             black_box(&mut plain).fill(row);
         }),
     }];
-    let mut add = |name: &str, model: &Model, count: usize, clips: &[&str], compressed: Option<&CompressedClips>, prepare: fn(&mut Crowd)| {
+    let mut add = |name: &str,
+                   model: &Model,
+                   count: usize,
+                   clips: &[&str],
+                   compressed: Option<&CompressedClips>,
+                   prepare: fn(&mut Crowd)| {
         let mut crowd = Crowd::new(model, count, clips, compressed);
         prepare(&mut crowd);
         let work = Box::new(move |_| crowd.frame());
@@ -146,7 +151,10 @@ fn main() {
     });
     // A part of a name measures that case alone.
     if let Some(only) = std::env::args().skip(1).find(|arg| !arg.starts_with('-')) {
-        cases.retain(|case| (case.name == only || !only.contains(',') && case.name.contains(&only)) || case.name == "plain write");
+        cases.retain(|case| {
+            (case.name == only || !only.contains(',') && case.name.contains(&only))
+                || case.name == "plain write"
+        });
     }
     let ns = measure(&mut cases);
     println!("\n                          ns/joint  of a plain write");

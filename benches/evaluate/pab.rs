@@ -42,8 +42,9 @@ pub(crate) fn load(kind: &str) -> Option<Model> {
         Node { parent: u32::try_from(parent).ok(), rest, ..Node::default() }
     });
     let skeleton = Skeleton::new(nodes.collect()).unwrap();
-    let inverse_binds: Vec<_> =
-        (0..joints).map(|_| Mat4::from(Affine3A::from_mat4(Mat4::from_cols_array(&reader.floats())))).collect();
+    let inverse_binds: Vec<_> = (0..joints)
+        .map(|_| Mat4::from(Affine3A::from_mat4(Mat4::from_cols_array(&reader.floats()))))
+        .collect();
     let skin = Skin::new("skin", &skeleton, (0..joints as u32).collect(), Some(&inverse_binds)).unwrap();
     let clips = (0..clips).map(|_| {
         let name: [u8; 16] = reader.take();

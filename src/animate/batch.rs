@@ -250,7 +250,13 @@ impl Batch {
 
     pub(crate) fn advance(&mut self, seconds: f64) {
         for controls in &mut self.controls {
-            controls.layers.retain_mut(|layer| layer.advance(seconds));
+            let mut all_stay = true;
+            for layer in &mut controls.layers {
+                all_stay &= layer.advance(seconds);
+            }
+            if !all_stay {
+                controls.layers.retain(|layer| layer.stays());
+            }
         }
     }
 

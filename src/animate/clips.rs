@@ -115,18 +115,27 @@ impl Clips {
         for track in source.tracks() {
             let node = track.node as usize;
             match track.channel {
-                Channel::Translation => sink.translation(node, match moving.translations.places[node] {
-                    NONE => rest[node].translation,
-                    place => read(&lanes.translations, place as usize).into(),
-                }),
-                Channel::Rotation => sink.rotation(node, match moving.rotations.places[node] {
-                    NONE => rest[node].rotation,
-                    place => glam::Quat::from_array(read(&lanes.rotations, place as usize)),
-                }),
-                Channel::Scale => sink.scale(node, match moving.scales.places[node] {
-                    NONE => rest[node].scale,
-                    place => read(&lanes.scales, place as usize).into(),
-                }),
+                Channel::Translation => sink.translation(
+                    node,
+                    match moving.translations.places[node] {
+                        NONE => rest[node].translation,
+                        place => read(&lanes.translations, place as usize).into(),
+                    },
+                ),
+                Channel::Rotation => sink.rotation(
+                    node,
+                    match moving.rotations.places[node] {
+                        NONE => rest[node].rotation,
+                        place => glam::Quat::from_array(read(&lanes.rotations, place as usize)),
+                    },
+                ),
+                Channel::Scale => sink.scale(
+                    node,
+                    match moving.scales.places[node] {
+                        NONE => rest[node].scale,
+                        place => read(&lanes.scales, place as usize).into(),
+                    },
+                ),
                 Channel::Weights => drive_track(&self.model, track, time, sink),
             }
         }
@@ -139,7 +148,12 @@ impl Clips {
         match self.compressed(clip) {
             Some(packed) => {
                 sample_compressed::<L>(packed, time, pose);
-                packed.drive_exact(&self.model, source, time, &mut LaneSink { pose, moving: &self.rig.moving });
+                packed.drive_exact(
+                    &self.model,
+                    source,
+                    time,
+                    &mut LaneSink { pose, moving: &self.rig.moving },
+                );
             }
             None => self.sample_exactly(source, time, pose),
         }

@@ -45,12 +45,7 @@ pub(super) const THRESHOLD: f32 = 0.1;
 
 impl Default for Controls {
     fn default() -> Self {
-        Self {
-            layers: SmallVec::new(),
-            threshold: THRESHOLD,
-            bind_mode: BindMode::default(),
-            special: None,
-        }
+        Self { layers: SmallVec::new(), threshold: THRESHOLD, bind_mode: BindMode::default(), special: None }
     }
 }
 

@@ -178,7 +178,9 @@ impl Shared<'_> {
         }
         let (mut total, mut class) = (0.0, None);
         for layer in &controls.layers {
-            let Some((own, drives_weights)) = self.clips.facts(layer.player.clip()) else { return Way::Stages };
+            let Some((own, drives_weights)) = self.clips.facts(layer.player.clip()) else {
+                return Way::Stages;
+            };
             let is_alike = class.is_none_or(|class| class == own);
             if !is_alike || drives_weights || layer.kind != LayerKind::Blend || layer.mask.is_some() {
                 return Way::Stages;
@@ -237,7 +239,9 @@ impl Shared<'_> {
             }
             Stage::Modifiers => {}
             Stage::WorldPoses => {
-                special.into_iter().for_each(|special| special.set_world_poses(model.skeleton(), pose, world));
+                special
+                    .into_iter()
+                    .for_each(|special| special.set_world_poses(model.skeleton(), pose, world));
             }
             Stage::Visibility => special.into_iter().for_each(|special| special.set_visibility(pose)),
             Stage::Hierarchy => match special.and_then(|special| special.world.as_ref()) {
@@ -341,7 +345,11 @@ impl Evaluate<'_, '_> {
                     if count == self.work.layers.len() {
                         self.work.layers.push(clips.rig().rest.clone());
                     }
-                    clips.sample::<L>(layer.player.clip(), layer.player.time() as f32, &mut self.work.layers[count]);
+                    clips.sample::<L>(
+                        layer.player.clip(),
+                        layer.player.time() as f32,
+                        &mut self.work.layers[count],
+                    );
                     weights[count] = usable(layer.weight) * share;
                     count += 1;
                 }
@@ -444,4 +452,3 @@ impl<'a> Rows<'a> {
 fn rows_mut<T>(list: &mut [T], slot: usize, width: usize) -> &mut [T] {
     &mut list[slot * width..(slot + 1) * width]
 }
-

@@ -2,6 +2,11 @@
 //! alone. Both do what [`set_world`](super::set_world) and [`set_palette`](super::set_palette) do, operation by
 //! operation, and give the same bytes.
 
+#![allow(
+    clippy::needless_range_loop,
+    reason = "closures and iterators of lanes are not inlined into kernels"
+)]
+
 use glam::{Affine3A, Mat3A, Vec3, Vec3A, Vec4, Vec4Swizzles};
 
 use super::{
@@ -87,8 +92,7 @@ pub(super) fn eight<L: Lanes>(
     palettes: &mut [f32],
     places: &Places,
 ) {
-    let (mut rotations, mut translations, mut scales) =
-        ([&[][..]; 8], [&[][..]; 8], [&[][..]; 8]);
+    let (mut rotations, mut translations, mut scales) = ([&[][..]; 8], [&[][..]; 8], [&[][..]; 8]);
     for pose in 0..8 {
         rotations[pose] = &poses[pose].rotations[..];
         translations[pose] = &poses[pose].translations[..];
@@ -190,7 +194,8 @@ pub(super) fn one<L: Lanes>(rig: &Rig, pose: &LanePose, scratch: &mut Scratch, p
     let world = &mut scratch.one[..rig.slots];
     for node in &rig.nodes {
         let local = local_rows(node, pose, &scratch.rotations);
-        let own = if node.parent == NONE { local } else { product_of_one(&world[node.parent as usize], &local) };
+        let own =
+            if node.parent == NONE { local } else { product_of_one(&world[node.parent as usize], &local) };
         world[node.slot as usize] = own;
         for row in &rig.rows[node.first_row as usize..node.end_row as usize] {
             let rows = match &row.inverse {
@@ -206,11 +211,8 @@ pub(super) fn one<L: Lanes>(rig: &Rig, pose: &LanePose, scratch: &mut Scratch, p
 /// Model-space matrices after [`one`].
 pub(super) fn one_worlds(rig: &Rig, scratch: &Scratch, mut take: impl FnMut(u32, Affine3A)) {
     for (node, [x, y, z]) in rig.nodes.iter().map(|node| (node, &scratch.one[node.slot as usize])) {
-        let matrix3 = Mat3A::from_cols(
-            Vec3A::new(x.x, y.x, z.x),
-            Vec3A::new(x.y, y.y, z.y),
-            Vec3A::new(x.z, y.z, z.z),
-        );
+        let matrix3 =
+            Mat3A::from_cols(Vec3A::new(x.x, y.x, z.x), Vec3A::new(x.y, y.y, z.y), Vec3A::new(x.z, y.z, z.z));
         take(node.node, Affine3A { matrix3, translation: Vec3A::new(x.w, y.w, z.w) });
     }
 }

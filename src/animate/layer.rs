@@ -13,6 +13,7 @@ pub struct Layer {
     /// How it is put together with the others.
     pub kind: LayerKind,
     fade: Option<Fade>,
+    is_over: bool,
 }
 
 /// Names a layer of an instance as long as it is there.
@@ -50,7 +51,7 @@ struct Fade {
 
 impl Layer {
     pub(super) fn new(id: LayerId, player: Player, weight: f32, kind: LayerKind) -> Self {
-        Self { id, player, weight, mask: None, kind, fade: None }
+        Self { id, player, weight, mask: None, kind, fade: None, is_over: false }
     }
 
     /// Names it.
@@ -89,9 +90,15 @@ impl Layer {
         if distance.abs() <= step || !step.is_finite() {
             self.weight = fade.target;
             self.fade = None;
+            self.is_over = fade.removes;
             return !fade.removes;
         }
         self.weight += step.copysign(distance);
         true
+    }
+
+    /// What the last [`advance`](Self::advance) returned.
+    pub(super) fn stays(&self) -> bool {
+        !self.is_over
     }
 }

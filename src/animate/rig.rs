@@ -2,13 +2,7 @@
 
 use glam::{Quat, Vec3, Vec4};
 
-use super::{
-    PaletteLayout,
-    lanes::F8,
-    math::normalize,
-    pose::PoseMut,
-    sample::Sink,
-};
+use super::{PaletteLayout, lanes::F8, math::normalize, pose::PoseMut, sample::Sink};
 use crate::model::{Channel, Clip, Interpolation, Model, Skeleton, Track, Transform};
 
 /// In place of an index: none.
@@ -92,15 +86,20 @@ impl Moving {
                 let node = track.node as usize;
                 let far = |a: Vec3, b: Vec3, limit: f32| !((a - b).abs().max_element() <= limit);
                 let (component, moved) = match track.channel {
-                    Channel::Rotation => (0, constant_rotation(track).is_none_or(|q| {
-                        let own = Vec4::from(q);
-                        let rest = Vec4::from(rest[node].rotation);
-                        !((own - rest).abs().max_element() <= still.turn)
-                    })),
+                    Channel::Rotation => (
+                        0,
+                        constant_rotation(track).is_none_or(|q| {
+                            let own = Vec4::from(q);
+                            let rest = Vec4::from(rest[node].rotation);
+                            !((own - rest).abs().max_element() <= still.turn)
+                        }),
+                    ),
                     Channel::Translation => {
                         (1, constant(track).is_none_or(|t| far(t, rest[node].translation, still.translation)))
                     }
-                    Channel::Scale => (2, constant(track).is_none_or(|s| far(s, rest[node].scale, still.turn))),
+                    Channel::Scale => {
+                        (2, constant(track).is_none_or(|s| far(s, rest[node].scale, still.turn)))
+                    }
                     Channel::Weights => continue,
                 };
                 moves[component][node] |= moved;
@@ -392,10 +391,14 @@ fn is_tame(model: &Model, layout: &PaletteLayout) -> bool {
     let mut most = 0.0f64;
     layout.each_row(model, |_, node, inverse| {
         let (linear, place) = norms[node as usize];
-        let inverse = inverse.map_or(1.0, |m| f64::from(m.matrix3.to_cols_array().iter().fold(
-            largest(m.translation.into()) as f32,
-            |most, v| most.max(v.abs()),
-        )) * 3.0);
+        let inverse = inverse.map_or(1.0, |m| {
+            f64::from(
+                m.matrix3
+                    .to_cols_array()
+                    .iter()
+                    .fold(largest(m.translation.into()) as f32, |most, v| most.max(v.abs())),
+            ) * 3.0
+        });
         most = most.max(linear * inverse.max(1.0) * 1.8 + place);
     });
     most <= f64::from(super::JointMatrix::MAX) / 1e3

@@ -28,7 +28,11 @@ pub(super) fn sample_compressed<L: Lanes>(clip: &CompressedClip, time: f32, pose
     pose.copy_from(&clip.base);
     // A NaN time is before every key.
     let time = (time - clip.start).max(0.0);
-    each_group::<L, _>(&clip.rotations, time, Rotations { section: &clip.rotations, out: &mut pose.rotations });
+    each_group::<L, _>(
+        &clip.rotations,
+        time,
+        Rotations { section: &clip.rotations, out: &mut pose.rotations },
+    );
     vectors::<L>(&clip.translations, time, &mut pose.translations);
     vectors::<L>(&clip.scales, time, &mut pose.scales);
 }

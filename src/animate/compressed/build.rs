@@ -64,7 +64,7 @@ impl CompressedClip {
         let mut build = |channel: usize, component: &Component| {
             packed[channel].sort_by_key(|(_, track)| component.places[track.node as usize]);
             let mut tracks = Vec::with_capacity(packed[channel].len());
-            let rate = frame_rate(start, packed[channel].iter().map(|(_, track)| *track));
+            let rate = frame_rate(start, &packed[channel]);
             let clock = Clock::new(start, duration, rate);
             for &(index, track) in &packed[channel] {
                 if clock.tells_apart(track) { tracks.push(track) } else { exact.push(index) }
@@ -79,8 +79,7 @@ impl CompressedClip {
             + size_of_val(&base.translations[..])
             + size_of_val(&base.scales[..]);
         let bytes = base_bytes + rotations.bytes() + translations.bytes() + scales.bytes();
-        let mut packed =
-            Self { start, base, rotations, translations, scales, exact, bytes, error: 0.0 };
+        let mut packed = Self { start, base, rotations, translations, scales, exact, bytes, error: 0.0 };
         packed.measure(model, moving, clip, options)?;
         Ok(packed)
     }
@@ -150,11 +149,12 @@ fn times(clip: &Clip) -> Vec<f32> {
 }
 
 /// A rate whose frames hold every key, if there is one.
-fn frame_rate<'a>(start: f32, tracks: impl Iterator<Item = &'a Track> + Clone) -> Option<f32> {
-    let smallest = tracks.clone().flat_map(|track| track.times.windows(2)).map(|pair| pair[1] - pair[0]);
+fn frame_rate(start: f32, tracks: &[(u32, &Track)]) -> Option<f32> {
+    let tracks = || tracks.iter().map(|(_, track)| *track);
+    let smallest = tracks().flat_map(|track| track.times.windows(2)).map(|pair| pair[1] - pair[0]);
     let smallest = smallest.fold(f32::INFINITY, f32::min);
     RATES.into_iter().chain([1.0 / smallest]).filter(|rate| rate.is_finite()).find(|rate| {
-        tracks.clone().flat_map(|track| &track.times).all(|time| {
+        tracks().flat_map(|track| &track.times).all(|time| {
             let frame = (time - start) * rate;
             (frame - frame.round()).abs() < ON_FRAME
         })
@@ -232,7 +232,8 @@ fn section(
         .collect();
     let is_rotation = tracks[0].channel == Channel::Rotation;
     let spans = if is_rotation { Vec::new() } else { ranges.chunks(8).map(Range::lanes).collect() };
-    let keys = if is_even { even(&coded, clock, frames) } else { sparse.keys(tracks, &coded, clock, duration) };
+    let keys =
+        if is_even { even(&coded, clock, frames) } else { sparse.keys(tracks, &coded, clock, duration) };
     Section { groups, spans, keys }
 }
 
@@ -285,7 +286,8 @@ impl Sparse {
 
     fn keys(&self, tracks: &[&Track], coded: &[Vec<Key>], clock: Clock, duration: f32) -> Keys {
         let keys = coded.concat();
-        let times: Vec<_> = tracks.iter().flat_map(|track| &track.times).map(|time| clock.tick(*time)).collect();
+        let times: Vec<_> =
+            tracks.iter().flat_map(|track| &track.times).map(|time| clock.tick(*time)).collect();
         // Lanes of no use read the last two keys.
         let mut bounds = vec![[[keys.len() as u32 - 2; 8]; 2]; self.groups];
         let mut first = 0;
@@ -307,6 +309,14 @@ impl Sparse {
                 }));
             }
         }
-        Keys::Sparse { rate: clock.rate, bucket_rate, buckets: self.buckets as u32, bounds, index, times, keys }
+        Keys::Sparse {
+            rate: clock.rate,
+            bucket_rate,
+            buckets: self.buckets as u32,
+            bounds,
+            index,
+            times,
+            keys,
+        }
     }
 }

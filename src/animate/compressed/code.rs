@@ -28,8 +28,8 @@ impl Range {
         let (mut middle, mut step) = ([0.0; 3], [0.0; 3]);
         for c in 0..3 {
             let values = track.values.iter().skip(c).step_by(3);
-            let (low, high) = values
-                .fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), v| (low.min(*v), high.max(*v)));
+            let (low, high) =
+                values.fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), v| (low.min(*v), high.max(*v)));
             // Halves first: the whole range may be more than f32 holds.
             middle[c] = low * 0.5 + high * 0.5;
             step[c] = (high * 0.5 - low * 0.5) / UNIT;

@@ -7,8 +7,8 @@ mod section;
 
 use std::sync::Arc;
 
-pub use error::{CompressError, CompressOptions};
 pub(super) use code::UNIT;
+pub use error::{CompressError, CompressOptions};
 pub(super) use section::{Keys, Section};
 
 use super::{

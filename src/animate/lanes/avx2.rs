@@ -1,6 +1,11 @@
 //! One of the modules that may use `unsafe`: values of [`Avx2`] are only made inside [`with_avx2`], which only
 //! runs where the processor has AVX2. That is what every note below rests on.
 
+#![allow(
+    clippy::needless_range_loop,
+    reason = "closures and iterators of lanes are not inlined into kernels"
+)]
+
 use std::arch::x86_64::*;
 
 use super::{F8, Key, Lanes, Places, Task};
@@ -87,9 +92,7 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn from_u16(from: &[u16; 8]) -> Self {
         // SAFETY: AVX2 is there (see above); 16 bytes are read where 16 are.
-        unsafe {
-            Self(_mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(_mm_loadu_si128(from.as_ptr().cast()))))
-        }
+        unsafe { Self(_mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(_mm_loadu_si128(from.as_ptr().cast())))) }
     }
 
     #[inline(always)]
@@ -199,12 +202,24 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn stream(from: &[f32], to: &mut [f32]) {
-        if from.len() != to.len() || !from.len().is_multiple_of(4) || to.as_ptr().addr() % 16 != 0 {
+        if from.len() != to.len() || !from.len().is_multiple_of(4) || !to.as_ptr().addr().is_multiple_of(16) {
             return to.copy_from_slice(from);
         }
-        for at in (0..from.len()).step_by(4) {
-            // SAFETY: AVX2 is there (see above); both lists have four numbers from each multiple of four on, and
-            // those of `to` lie on a multiple of 16 bytes.
+        let mut at = 0;
+        if !to.as_ptr().addr().is_multiple_of(32) && !from.is_empty() {
+            // SAFETY: AVX2 is there (see above); both lists have four numbers, and those of `to` lie on a multiple
+            // of 16 bytes.
+            unsafe { _mm_stream_ps(to.as_mut_ptr(), _mm_loadu_ps(from.as_ptr())) };
+            at = 4;
+        }
+        while at + 8 <= from.len() {
+            // SAFETY: AVX2 is there (see above); both lists have eight numbers from `at` on, and those of `to` lie
+            // on a multiple of 32 bytes.
+            unsafe { _mm256_stream_ps(to.as_mut_ptr().add(at), _mm256_loadu_ps(from.as_ptr().add(at))) };
+            at += 8;
+        }
+        if at < from.len() {
+            // SAFETY: as above, with the four numbers that are left.
             unsafe { _mm_stream_ps(to.as_mut_ptr().add(at), _mm_loadu_ps(from.as_ptr().add(at))) };
         }
         // SAFETY: AVX2 is there (see above). What was written past the caches is visible before anything later.
