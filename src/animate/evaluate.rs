@@ -12,7 +12,7 @@ use super::{
     clips::Clips,
     controls::Controls,
     hierarchy::set_world,
-    kernel,
+    kernel::{self, Drain},
     lanes::{Lanes, Places, Task, with_lanes},
     mask::usable,
     palette::set_palette,
@@ -86,8 +86,8 @@ pub(super) struct Rows<'a> {
 #[derive(Debug)]
 pub(super) struct Work {
     eight: Box<[LanePose; 8]>,
-    /// Palettes of eight instances on their way past the caches.
-    staged: Vec<f32>,
+    /// Palettes of eight instances, and of those before on their way past the caches.
+    staged: [Vec<f32>; 2],
     /// Of one instance.
     layers: Vec<LanePose>,
     scratch: kernel::Scratch,
@@ -101,7 +101,7 @@ impl Work {
         let rest = &clips.rig().rest;
         Self {
             eight: Box::new([(); 8].map(|()| rest.clone())),
-            staged: vec![0.0; clips.rig().palette_len * 12 * 8],
+            staged: [(); 2].map(|()| vec![0.0; clips.rig().palette_len * 12 * 8]),
             layers: vec![rest.clone(), rest.clone()],
             scratch: kernel::Scratch::new(clips.rig()),
             blend: Blend::new(clips.model()),
@@ -133,7 +133,7 @@ enum Way {
 impl Shared<'_> {
     /// Runs all stages for all of `rows`.
     pub(super) fn evaluate(self, rows: Rows<'_>, work: &mut Work) {
-        with_lanes(self.clips.simd(), Evaluate { shared: self, rows, work });
+        with_lanes(self.clips.simd(), Evaluate { shared: self, rows, work, staged: ([0; 8], 0) });
     }
 
     /// The same on the threads of the rayon pool that is current, with one of `works` each.
@@ -265,6 +265,8 @@ struct Evaluate<'a, 'r> {
     shared: Shared<'a>,
     rows: Rows<'r>,
     work: &'a mut Work,
+    /// Whose palettes are staged.
+    staged: ([usize; 8], usize),
 }
 
 impl Task for Evaluate<'_, '_> {
@@ -298,6 +300,9 @@ impl Task for Evaluate<'_, '_> {
                 self.finish_one::<L>(slot, place);
             }
         }
+        let width = self.shared.clips.rig().palette_len * 12;
+        let palettes = bytemuck::cast_slice_mut(self.rows.palette);
+        Drain::new(&self.work.staged[1], palettes, &self.staged.0[..self.staged.1], width).finish::<L>();
     }
 }
 
@@ -366,15 +371,15 @@ impl Evaluate<'_, '_> {
         let palettes: &mut [f32] = bytemuck::cast_slice_mut(self.rows.palette);
         if self.shared.streams {
             let places = Places::new([0, 1, 2, 3, 4, 5, 6, 7].map(|lane: usize| lane * width));
-            let staged = &mut self.work.staged[..];
-            kernel::eight::<L>(rig, &self.work.eight, &mut self.work.scratch, staged, &places);
-            for lane in 0..count {
-                let to = slots[lane] * width;
-                L::stream(&staged[lane * width..(lane + 1) * width], &mut palettes[to..to + width]);
-            }
+            let [staged, done] = &mut self.work.staged;
+            let drain = Drain::new(done, palettes, &self.staged.0[..self.staged.1], width);
+            kernel::eight::<L>(rig, &self.work.eight, &mut self.work.scratch, staged, &places, drain);
+            self.work.staged.swap(0, 1);
+            self.staged = (slots.map(|slot| slot * width), count);
         } else {
             let places = Places::new(slots.map(|slot| slot * width));
-            kernel::eight::<L>(rig, &self.work.eight, &mut self.work.scratch, palettes, &places);
+            let drain = Drain::default();
+            kernel::eight::<L>(rig, &self.work.eight, &mut self.work.scratch, palettes, &places, drain);
         }
         if !self.rows.world.is_empty() {
             let nodes = self.shared.clips.model().skeleton().len();

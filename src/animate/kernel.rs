@@ -7,12 +7,12 @@
     reason = "closures and iterators of lanes are not inlined into kernels"
 )]
 
-use glam::{Affine3A, Mat3A, Vec3, Vec3A, Vec4, Vec4Swizzles};
+use glam::{Affine3A, Mat3A, Vec3, Vec3A};
 
 use super::{
     JointMatrix,
     lanes::{F8, Lanes, Places, load, splat, store},
-    rig::{LanePose, NONE, Rig, RigNode, read},
+    rig::{Half, LanePose, NONE, Rig, RigNode, read},
     sampling::{dot, normalize},
 };
 
@@ -21,18 +21,27 @@ use super::{
 pub(super) struct Scratch {
     /// Of eight instances: rows of three coefficients and a translation, per slot of the rig.
     world: Vec<Rows<F8>>,
-    /// Of one instance.
-    one: Vec<[Vec4; 3]>,
-    /// Rotation matrices of one instance, twelve numbers for each that moves.
-    rotations: Vec<f32>,
+    /// Of one instance, per pair of the rig.
+    one: Vec<[F8; 3]>,
+    /// Local matrices of one instance, per pair of the rig, and one that takes what is of no use. Those that do
+    /// not move are as in the rest pose.
+    local: Vec<[F8; 3]>,
 }
 
 impl Scratch {
     pub(super) fn new(rig: &Rig) -> Self {
+        let mut local = vec![[F8::default(); 3]; rig.pairs.len() + 1];
+        for node in &rig.nodes {
+            let scale = if node.scale == NONE { node.rest.scale } else { Vec3::ONE };
+            for i in 0..3 {
+                let row = (Vec3::from(node.rest_rows[i]) * scale).extend(node.rest.translation[i]);
+                local[node.half.pair()][i].0[node.half.start()..][..4].copy_from_slice(&row.to_array());
+            }
+        }
         Self {
             world: vec![[[F8::default(); 4]; 3]; rig.slots],
-            one: vec![[Vec4::ZERO; 3]; rig.slots],
-            rotations: vec![0.0; rig.moving.rotations.groups() * 8 * 12],
+            one: vec![[F8::default(); 3]; rig.pairs.len()],
+            local,
         }
     }
 }
@@ -83,6 +92,53 @@ impl<const C: usize> Turned<C> {
 /// Rows of three coefficients and a translation.
 type Rows<T> = [[T; 4]; 3];
 
+/// Finished palettes on their way past the caches: a piece with every node of those that are worked on meanwhile,
+/// so that the memory is never waited for.
+#[derive(Debug, Default)]
+pub(super) struct Drain<'a> {
+    pub(super) from: &'a [f32],
+    pub(super) to: &'a mut [f32],
+    /// Where each palette goes.
+    pub(super) places: &'a [usize],
+    /// Numbers of one palette.
+    pub(super) width: usize,
+    palette: usize,
+    at: usize,
+}
+
+impl<'a> Drain<'a> {
+    pub(super) fn new(from: &'a [f32], to: &'a mut [f32], places: &'a [usize], width: usize) -> Self {
+        Self { from, to, places, width, palette: 0, at: 0 }
+    }
+
+    /// Moves about so many numbers, whole cache lines where there are enough.
+    #[inline(always)]
+    fn step<L: Lanes>(&mut self, count: usize) {
+        let mut left = count;
+        while left > 0 && self.palette < self.places.len() {
+            let place = self.places[self.palette] + self.at;
+            let line = self.to.as_ptr().addr() / 4 + place;
+            let until_line = (line + left).next_multiple_of(16) - line;
+            let count = until_line.min(self.width - self.at);
+            let from = self.palette * self.width + self.at;
+            L::stream(&self.from[from..from + count], &mut self.to[place..place + count]);
+            left = left.saturating_sub(count);
+            self.at += count;
+            if self.at == self.width {
+                self.at = 0;
+                self.palette += 1;
+            }
+        }
+    }
+
+    /// Moves all that is left.
+    #[inline(always)]
+    pub(super) fn finish<L: Lanes>(mut self) {
+        self.step::<L>(self.from.len());
+        L::streamed();
+    }
+}
+
 /// Palettes of eight instances. Number `i`'s starts at number `places[i]` of `palettes`.
 #[inline(always)]
 pub(super) fn eight<L: Lanes>(
@@ -91,7 +147,9 @@ pub(super) fn eight<L: Lanes>(
     scratch: &mut Scratch,
     palettes: &mut [f32],
     places: &Places,
+    mut drain: Drain<'_>,
 ) {
+    let per_node = (drain.places.len() * drain.width).div_ceil(rig.nodes.len().max(1));
     let (mut rotations, mut translations, mut scales) = ([&[][..]; 8], [&[][..]; 8], [&[][..]; 8]);
     for pose in 0..8 {
         rotations[pose] = &poses[pose].rotations[..];
@@ -145,7 +203,9 @@ pub(super) fn eight<L: Lanes>(
                 L::store_rows(own, palettes, places, to + i * 4);
             }
         }
+        drain.step::<L>(per_node);
     }
+    drain.finish::<L>();
 }
 
 #[inline(always)]
@@ -181,67 +241,101 @@ pub(super) fn eight_worlds<L: Lanes>(
 /// The palette of one instance.
 #[inline(always)]
 pub(super) fn one<L: Lanes>(rig: &Rig, pose: &LanePose, scratch: &mut Scratch, palette: &mut [JointMatrix]) {
-    let every_12 = Places::new([0, 12, 24, 36, 48, 60, 72, 84]);
-    let groups = rig.moving.rotations.nodes.len().div_ceil(8);
-    for group in 0..groups {
+    let Scratch { local, one: world, .. } = scratch;
+    for (group, turned) in rig.turned.iter().enumerate() {
         let rows: [[L; 3]; 3] = rotation_rows(load(&pose.rotations[group]));
+        let [x, y, z] = scaled(rows, load(&turned.scale));
+        let translation: [L; 3] = load(&turned.translation);
+        let to = bytemuck::cast_slice_mut(local);
+        L::store_rows([x[0], x[1], x[2], translation[0]], to, &turned.places, 0);
+        L::store_rows([y[0], y[1], y[2], translation[1]], to, &turned.places, 8);
+        L::store_rows([z[0], z[1], z[2], translation[2]], to, &turned.places, 16);
+    }
+    for &place in &rig.stretched {
+        let node = &rig.nodes[place as usize];
+        stretch(node, pose, &mut local[node.half.pair()]);
+    }
+    for (place, pair) in rig.pairs.iter().enumerate() {
+        let own: [L; 3] = match pair.parents {
+            Some(parents) => product_of_two(world, parents, &local[place]),
+            None => load(&local[place]),
+        };
+        store(own, &mut world[place]);
+    }
+    for two in &rig.bound_rows {
+        let [x, y, z]: [L; 3] = product_of_two(world, two.nodes, &two.inverses);
+        let ([x, x2], [y, y2], [z, z2]) = (x.into_halves(), y.into_halves(), z.into_halves());
+        palette[two.rows[0] as usize] = JointMatrix { x, y, z };
+        palette[two.rows[1] as usize] = JointMatrix { x: x2, y: y2, z: z2 };
+    }
+    for &(row, half) in &rig.free_rows {
+        let [x, y, z] = rows_of_half(world, half);
+        palette[row as usize] = JointMatrix { x, y, z };
+    }
+}
+
+/// The three rows of one of two matrices.
+#[inline(always)]
+fn rows_of_half(world: &[[F8; 3]], half: Half) -> [[f32; 4]; 3] {
+    let [x, y, z] = &world[half.pair()];
+    [*quarter(x, half), *quarter(y, half), *quarter(z, half)]
+}
+
+/// Two matrices, side by side, times two others.
+#[inline(always)]
+fn product_of_two<L: Lanes>(world: &[[F8; 3]], [left, right]: [Half; 2], b: &[F8; 3]) -> [L; 3] {
+    let (own, other) = (&world[left.pair()], &world[right.pair()]);
+    let [x, y, z]: [L; 3] = load(b);
+    let mut out = [x; 3];
+    for i in 0..3 {
+        let row = L::halves(quarter(&own[i], left), quarter(&other[i], right));
+        let sum = row.spread::<0x00>().mul(x).add(row.spread::<0x55>().mul(y));
+        // Adding a negative zero changes nothing, not even a zero's sign.
+        out[i] = sum.add(row.spread::<0xaa>().mul(z)).add(row.lasts());
+    }
+    out
+}
+
+/// Four of eight numbers.
+#[inline(always)]
+fn quarter(of: &F8, half: Half) -> &[f32; 4] {
+    let (halves, _) = of.0.as_chunks();
+    &halves[half.side()]
+}
+
+/// A scale or translation that moves, into a local matrix that holds the rotation.
+#[inline(always)]
+fn stretch(node: &RigNode, pose: &LanePose, local: &mut [F8; 3]) {
+    let start = node.half.start();
+    if node.scale != NONE {
+        let scale: [f32; 3] = read(&pose.scales, node.scale as usize);
         for i in 0..3 {
-            let [x, y, z] = rows[i];
-            let to = group * 96 + i * 4;
-            L::store_rows([x, y, z, L::splat(0.0)], &mut scratch.rotations, &every_12, to);
+            for k in 0..3 {
+                let own = &mut local[i].0[start + k];
+                let turned = if node.rotation == NONE { node.rest_rows[i][k] } else { *own };
+                *own = turned * scale[k];
+            }
         }
     }
-    let world = &mut scratch.one[..rig.slots];
-    for node in &rig.nodes {
-        let local = local_rows(node, pose, &scratch.rotations);
-        let own =
-            if node.parent == NONE { local } else { product_of_one(&world[node.parent as usize], &local) };
-        world[node.slot as usize] = own;
-        for row in &rig.rows[node.first_row as usize..node.end_row as usize] {
-            let rows = match &row.inverse {
-                Some(inverse) => product_of_one(&own, &inverse.map(Vec4::from)),
-                None => own,
-            };
-            let [x, y, z] = rows.map(|row| row.to_array());
-            palette[row.row as usize] = JointMatrix { x, y, z };
+    if node.translation != NONE {
+        let translation: [f32; 3] = read(&pose.translations, node.translation as usize);
+        for i in 0..3 {
+            local[i].0[start + 3] = translation[i];
         }
     }
 }
 
 /// Model-space matrices after [`one`].
 pub(super) fn one_worlds(rig: &Rig, scratch: &Scratch, mut take: impl FnMut(u32, Affine3A)) {
-    for (node, [x, y, z]) in rig.nodes.iter().map(|node| (node, &scratch.one[node.slot as usize])) {
-        let matrix3 =
-            Mat3A::from_cols(Vec3A::new(x.x, y.x, z.x), Vec3A::new(x.y, y.y, z.y), Vec3A::new(x.z, y.z, z.z));
-        take(node.node, Affine3A { matrix3, translation: Vec3A::new(x.w, y.w, z.w) });
+    for node in &rig.nodes {
+        let [x, y, z] = rows_of_half(&scratch.one, node.half);
+        let matrix3 = Mat3A::from_cols(
+            Vec3A::new(x[0], y[0], z[0]),
+            Vec3A::new(x[1], y[1], z[1]),
+            Vec3A::new(x[2], y[2], z[2]),
+        );
+        take(node.node, Affine3A { matrix3, translation: Vec3A::new(x[3], y[3], z[3]) });
     }
-}
-
-/// Local rows of one node of one instance.
-#[inline(always)]
-fn local_rows(node: &RigNode, pose: &LanePose, rotations: &[f32]) -> [Vec4; 3] {
-    let mut rows = if node.rotation == NONE {
-        node.rest_rows.map(|[x, y, z]| Vec4::new(x, y, z, 0.0))
-    } else {
-        let at = node.rotation as usize * 12;
-        let rows = &rotations[at..at + 12];
-        [Vec4::from_slice(&rows[..4]), Vec4::from_slice(&rows[4..8]), Vec4::from_slice(&rows[8..])]
-    };
-    let scale = match node.scale {
-        NONE => node.rest.scale,
-        place => read(&pose.scales, place as usize).into(),
-    };
-    if scale != Vec3::ONE {
-        rows = rows.map(|row| row * scale.extend(1.0));
-    }
-    let translation = match node.translation {
-        NONE => node.rest.translation.to_array(),
-        place => read(&pose.translations, place as usize),
-    };
-    for (row, value) in rows.iter_mut().zip(translation) {
-        row.w = value;
-    }
-    rows
 }
 
 /// Rows of the matrices of eight rotations.
@@ -280,14 +374,6 @@ fn row_product_splat<L: Lanes>(row: [L; 4], b: &Rows<f32>) -> [L; 4] {
     }
     out[3] = out[3].add(row[3]);
     out
-}
-
-#[inline(always)]
-fn product_of_one(a: &[Vec4; 3], b: &[Vec4; 3]) -> [Vec4; 3] {
-    a.map(|row| {
-        // Adding a negative zero changes nothing, not even a zero's sign.
-        row.xxxx() * b[0] + row.yyyy() * b[1] + row.zzzz() * b[2] + Vec4::new(-0.0, -0.0, -0.0, row.w)
-    })
 }
 
 /// Layers weighed against each other; `weights` sum up to 1 and all layers drive the same components.

@@ -2,7 +2,13 @@
 
 use glam::{Quat, Vec3, Vec4};
 
-use super::{PaletteLayout, lanes::F8, math::normalize, pose::PoseMut, sample::Sink};
+use super::{
+    PaletteLayout,
+    lanes::{F8, Places},
+    math::normalize,
+    pose::PoseMut,
+    sample::Sink,
+};
 use crate::model::{Channel, Clip, Interpolation, Model, Skeleton, Track, Transform};
 
 /// In place of an index: none.
@@ -245,6 +251,8 @@ pub(super) struct RigNode {
     /// place of all.
     pub(super) slot: u32,
     pub(super) parent: u32,
+    /// Where one instance's matrices of it lie among those of [`Rig::pairs`].
+    pub(super) half: Half,
     /// Places among what moves, or [`NONE`].
     pub(super) rotation: u32,
     pub(super) translation: u32,
@@ -256,6 +264,55 @@ pub(super) struct RigNode {
     /// The palette rows that this node feeds, in [`Rig::rows`].
     pub(super) first_row: u32,
     pub(super) end_row: u32,
+}
+
+/// A place in a list of pairs of matrices, whose rows lie side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Half(u32);
+
+impl Half {
+    /// Of the pair.
+    #[inline(always)]
+    pub(super) fn pair(self) -> usize {
+        self.0 as usize / 2
+    }
+
+    /// 0 for the left one, 1 for the right one.
+    #[inline(always)]
+    pub(super) fn side(self) -> usize {
+        self.0 as usize % 2
+    }
+
+    /// The number that each row starts at.
+    pub(super) fn start(self) -> usize {
+        self.side() * 4
+    }
+}
+
+/// Two nodes of one depth, or one and nothing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pair {
+    /// `None` for roots.
+    pub(super) parents: Option<[Half; 2]>,
+}
+
+/// Two palette rows, each a node's matrix times an inverse bind matrix.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BoundRows {
+    pub(super) rows: [u32; 2],
+    pub(super) nodes: [Half; 2],
+    /// Rows of both inverse bind matrices, side by side.
+    pub(super) inverses: [F8; 3],
+}
+
+/// Eight of the rotations that move, as one instance's local matrices need them.
+#[derive(Clone, Debug)]
+pub(super) struct TurnedGroup {
+    /// Where their matrices lie among those of [`Rig::pairs`], or behind them all, in numbers.
+    pub(super) places: Places,
+    /// What stays next to the rotation; a scale of one where that moves.
+    pub(super) scale: [F8; 3],
+    pub(super) translation: [F8; 3],
 }
 
 /// A palette row: a node's matrix times an inverse bind matrix, or as it is.
@@ -271,6 +328,14 @@ pub(super) struct Row {
 pub(super) struct Rig {
     pub(super) nodes: Vec<RigNode>,
     pub(super) rows: Vec<Row>,
+    /// All nodes for one instance, by depth, so that neighbours do not wait for each other.
+    pub(super) pairs: Vec<Pair>,
+    /// The rows that have inverse bind matrices, and the others.
+    pub(super) bound_rows: Vec<BoundRows>,
+    pub(super) free_rows: Vec<(u32, Half)>,
+    pub(super) turned: Vec<TurnedGroup>,
+    /// Places in [`nodes`](Self::nodes) of those whose scale or translation moves.
+    pub(super) stretched: Vec<u32>,
     pub(super) moving: Moving,
     pub(super) rest: LanePose,
     /// How many matrices are kept.
@@ -302,6 +367,11 @@ impl Rig {
         let mut rig = Self {
             nodes: Vec::new(),
             rows: Vec::new(),
+            pairs: Vec::new(),
+            bound_rows: Vec::new(),
+            free_rows: Vec::new(),
+            turned: Vec::new(),
+            stretched: Vec::new(),
             rest: LanePose::rest(model, moving),
             moving: moving.clone(),
             slots: 0,
@@ -334,6 +404,7 @@ impl Rig {
                 node,
                 slot,
                 parent: parent.map_or(NONE, |parent| slots[parent as usize]),
+                half: Half(0),
                 rotation: rig.moving.rotations.places[n],
                 translation: rig.moving.translations.places[n],
                 scale: rig.moving.scales.places[n],
@@ -348,7 +419,78 @@ impl Rig {
             node.slot = rig.slots as u32;
         }
         rig.slots += 1;
+        rig.set_pairs(skeleton, &depths);
+        rig.set_turned();
         rig
+    }
+
+    fn set_pairs(&mut self, skeleton: &Skeleton, depths: &[u32]) {
+        let depths: Vec<_> = self.nodes.iter().map(|node| depths[node.node as usize]).collect();
+        let mut order: Vec<_> = (0..self.nodes.len()).collect();
+        order.sort_by_key(|&place| depths[place]);
+        let mut halves = vec![Half(0); skeleton.len()];
+        for nodes in order.chunk_by(|&a, &b| depths[a] == depths[b]) {
+            for pair in nodes.chunks(2) {
+                for (half, &place) in (0..).zip(pair) {
+                    let node = &mut self.nodes[place];
+                    node.half = Half(self.pairs.len() as u32 * 2 + half);
+                    halves[node.node as usize] = node.half;
+                }
+                let parent = |place: usize| {
+                    let parent = skeleton.parents()[self.nodes[place].node as usize];
+                    parent.map(|parent| halves[parent as usize])
+                };
+                let (first, last) = (parent(pair[0]), parent(pair[pair.len() - 1]));
+                self.pairs.push(Pair { parents: first.zip(last).map(|(first, last)| [first, last]) });
+            }
+        }
+        let mut bound = Vec::new();
+        for node in &self.nodes {
+            for row in &self.rows[node.first_row as usize..node.end_row as usize] {
+                match row.inverse {
+                    Some(inverse) => bound.push((row.row, node.half, inverse)),
+                    None => self.free_rows.push((row.row, node.half)),
+                }
+            }
+        }
+        let pairs = bound.chunks(2).map(|pair| {
+            let (a, b) = (pair[0], pair[pair.len() - 1]);
+            let inverses = std::array::from_fn(|i| {
+                let ([x, y, z, w], [x2, y2, z2, w2]) = (a.2[i], b.2[i]);
+                F8([x, y, z, w, x2, y2, z2, w2])
+            });
+            BoundRows { rows: [a.0, b.0], nodes: [a.1, b.1], inverses }
+        });
+        self.bound_rows = pairs.collect();
+    }
+
+    fn set_turned(&mut self) {
+        let count = self.moving.rotations.nodes.len().div_ceil(8);
+        let behind = self.pairs.len() * 24;
+        let mut places = vec![[behind; 8]; count];
+        let (mut scales, mut translations) =
+            (vec![[F8([1.0; 8]); 3]; count], vec![[F8::default(); 3]; count]);
+        for (at, node) in self.nodes.iter().enumerate() {
+            if node.scale != NONE || node.translation != NONE {
+                self.stretched.push(at as u32);
+            }
+            if node.rotation != NONE {
+                let place = node.rotation as usize;
+                places[place / 8][place % 8] = node.half.pair() * 24 + node.half.start();
+                write(&mut translations, place, node.rest.translation.to_array());
+                if node.scale == NONE {
+                    write(&mut scales, place, node.rest.scale.to_array());
+                }
+            }
+        }
+        let groups = places.into_iter().zip(scales).zip(translations);
+        self.turned = groups
+            .map(|((places, scale), translation)| TurnedGroup {
+                places: Places::new(places),
+                scale,
+                translation,
+            })
+            .collect();
     }
 }
 

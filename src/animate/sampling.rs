@@ -4,7 +4,7 @@ use glam::Quat;
 
 use super::{
     compressed::{CompressedClip, Keys, Section, UNIT},
-    lanes::{F8, Key, Lanes, Portable, Task, store},
+    lanes::{F8, Key, Lanes, Portable, Task, Tracks, store},
     rig::LanePose,
 };
 
@@ -126,22 +126,11 @@ fn each_group<L: Lanes, T: Take>(section: &Section, time: f32, mut to: T) {
             let bucket = ((time * bucket_rate) as usize).min(*buckets as usize - 1);
             let index = &index[bucket * groups..(bucket + 1) * groups];
             for group in 0..groups {
-                let (index, [first, last]) = (&index[group], &bounds[group]);
-                let (mut key, mut from, mut until) = ([0; 8], [0; 8], [0; 8]);
-                for lane in 0..8 {
-                    let mut k = first[lane] + u32::from(index[lane]);
-                    let mut next = times[k as usize + 1];
-                    while next <= tick && k < last[lane] {
-                        k += 1;
-                        next = times[k as usize + 1];
-                    }
-                    key[lane] = k;
-                    from[lane] = times[k as usize];
-                    until[lane] = next;
-                }
-                let (from, until) = (L::from_u16(&from), L::from_u16(&until));
-                let t = at.sub(from).div(until.sub(from)).clamp01();
-                let (left, right) = L::keys(keys, &key);
+                let [first, last] = &bounds[group];
+                let tracks = Tracks { first, last, skipped: &index[group] };
+                let found = L::find(times, &tracks, tick);
+                let t = at.sub(found.from).div(found.until.sub(found.from)).clamp01();
+                let (left, right) = L::keys(keys, &found.at);
                 to.take(group, left, right, t);
             }
         }

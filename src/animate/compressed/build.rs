@@ -286,8 +286,9 @@ impl Sparse {
 
     fn keys(&self, tracks: &[&Track], coded: &[Vec<Key>], clock: Clock, duration: f32) -> Keys {
         let keys = coded.concat();
-        let times: Vec<_> =
-            tracks.iter().flat_map(|track| &track.times).map(|time| clock.tick(*time)).collect();
+        let times = tracks.iter().flat_map(|track| &track.times).map(|time| clock.tick(*time));
+        // Four times are looked at from each key that has one behind it.
+        let times: Vec<_> = times.chain([u16::MAX; 2]).collect();
         // Lanes of no use read the last two keys.
         let mut bounds = vec![[[keys.len() as u32 - 2; 8]; 2]; self.groups];
         let mut first = 0;

@@ -52,7 +52,7 @@ pub(in super::super) enum Keys {
         bounds: Vec<[[u32; 8]; 2]>,
         /// Per bucket and group: how many keys behind its first each track's current key is at least.
         index: Vec<[u16; 8]>,
-        /// Ticks.
+        /// Ticks, and two more.
         times: Vec<u16>,
         keys: Vec<Key>,
     },

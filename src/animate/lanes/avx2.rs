@@ -8,7 +8,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{F8, Key, Lanes, Places, Task};
+use super::{F8, Found, Key, Lanes, Places, Task, Tracks, find_each};
 
 /// One register.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +26,35 @@ pub(super) fn with_avx2<T: Task>(task: T) -> Result<(), T> {
     // SAFETY: the processor has AVX2, as has just been seen.
     unsafe { run(task) };
     Ok(())
+}
+
+#[inline(always)]
+fn load_places(from: &[u32; 8]) -> __m256i {
+    // SAFETY: AVX2 is there (see above); 32 bytes are read where 32 are.
+    unsafe { _mm256_loadu_si256(from.as_ptr().cast()) }
+}
+
+/// Whether no place is above `limit`; a limit that has wrapped around or is too large for 32 bits is no limit that
+/// anything keeps.
+#[inline(always)]
+fn none_above(places: __m256i, limit: usize) -> bool {
+    let Ok(limit) = i32::try_from(limit) else { return false };
+    // SAFETY: AVX2 is there (see above); registers only.
+    unsafe {
+        let limit = _mm256_set1_epi32(limit);
+        let is_not = _mm256_cmpeq_epi32(_mm256_max_epu32(places, limit), limit);
+        _mm256_movemask_epi8(is_not) == -1
+    }
+}
+
+/// All bits set where the time is not behind the tick and there is more room than `room_above`.
+#[inline(always)]
+fn reached(times: __m128i, tick: __m128i, room: __m128i, room_above: i16) -> __m128i {
+    // SAFETY: AVX2 is there (see above); registers only.
+    unsafe {
+        let is_reached = _mm_cmpeq_epi16(_mm_min_epu16(times, tick), times);
+        _mm_and_si128(is_reached, _mm_cmpgt_epi16(room, _mm_set1_epi16(room_above)))
+    }
 }
 
 /// Pairs of doubles, as registers of the same bits.
@@ -163,12 +192,57 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn keys(keys: &[Key], at: &[u32; 8]) -> ([Self; 4], [Self; 4]) {
-        let mut last = 0;
-        for &at in at {
-            last = last.max(at as usize);
+    fn find(times: &[u16], tracks: &Tracks<'_>, tick: u16) -> Found<Self> {
+        let (first, last) = (load_places(tracks.first), load_places(tracks.last));
+        // SAFETY: AVX2 is there (see above); 16 bytes are read where 16 are.
+        let begin = unsafe {
+            let skipped = _mm_loadu_si128(tracks.skipped.as_ptr().cast());
+            _mm256_add_epi32(first, _mm256_cvtepu16_epi32(skipped))
+        };
+        assert!(
+            none_above(begin, times.len().wrapping_sub(4)),
+            "three times lie behind the one where a search begins"
+        );
+        let mut at = [0; 8];
+        // SAFETY: AVX2 is there (see above). From each place four times, 8 bytes, are read, which exist, as has
+        // just been checked; `at` has room for the 32 bytes that are written.
+        unsafe {
+            _mm256_storeu_si256(at.as_mut_ptr().cast(), begin);
+            let mut own = [_mm_setzero_si128(); 8];
+            for i in 0..8 {
+                own[i] = _mm_loadl_epi64(times.as_ptr().add(at[i] as usize).cast());
+            }
+            let [a, b, c, d, e, f, g, h] = own;
+            let (ab, cd) = (_mm_unpacklo_epi16(a, b), _mm_unpacklo_epi16(c, d));
+            let (ef, gh) = (_mm_unpacklo_epi16(e, f), _mm_unpacklo_epi16(g, h));
+            let (low, high) = (_mm_unpacklo_epi32(ab, cd), _mm_unpacklo_epi32(ef, gh));
+            let (low_2, high_2) = (_mm_unpackhi_epi32(ab, cd), _mm_unpackhi_epi32(ef, gh));
+            let times_0 = _mm_unpacklo_epi64(low, high);
+            let times_1 = _mm_unpackhi_epi64(low, high);
+            let times_2 = _mm_unpacklo_epi64(low_2, high_2);
+            let times_3 = _mm_unpackhi_epi64(low_2, high_2);
+            // How far each may go; what lies behind the end of a track is another's.
+            let room = _mm256_sub_epi32(last, begin);
+            let room = _mm_packus_epi32(_mm256_castsi256_si128(room), _mm256_extracti128_si256::<1>(room));
+            let room = _mm_min_epu16(room, _mm_set1_epi16(3));
+            let tick_lanes = _mm_set1_epi16(tick as i16);
+            let (is_1, is_2) = (reached(times_1, tick_lanes, room, 0), reached(times_2, tick_lanes, room, 1));
+            if _mm_movemask_epi8(reached(times_3, tick_lanes, room, 2)) != 0 {
+                return find_each(times, tracks, tick);
+            }
+            let from = _mm_blendv_epi8(_mm_blendv_epi8(times_0, times_1, is_1), times_2, is_2);
+            let until = _mm_blendv_epi8(_mm_blendv_epi8(times_1, times_2, is_1), times_3, is_2);
+            let steps = _mm256_cvtepi16_epi32(_mm_add_epi16(is_1, is_2));
+            _mm256_storeu_si256(at.as_mut_ptr().cast(), _mm256_sub_epi32(begin, steps));
+            let from = Self(_mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(from)));
+            let until = Self(_mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(until)));
+            Found { at, from, until }
         }
-        assert!(last + 1 < keys.len(), "a key has one behind it");
+    }
+
+    #[inline(always)]
+    fn keys(keys: &[Key], at: &[u32; 8]) -> ([Self; 4], [Self; 4]) {
+        assert!(none_above(load_places(at), keys.len().wrapping_sub(2)), "a key has one behind it");
         // SAFETY: AVX2 is there (see above). From each place two keys, 16 bytes, are read, and both exist, as
         // the last of them has just been compared with the length.
         unsafe {
@@ -222,8 +296,41 @@ impl Lanes for Avx2 {
             // SAFETY: as above, with the four numbers that are left.
             unsafe { _mm_stream_ps(to.as_mut_ptr().add(at), _mm_loadu_ps(from.as_ptr().add(at))) };
         }
-        // SAFETY: AVX2 is there (see above). What was written past the caches is visible before anything later.
+    }
+
+    #[inline(always)]
+    fn streamed() {
+        // SAFETY: SSE is part of AVX2, which is there (see above).
         unsafe { _mm_sfence() };
+    }
+
+    #[inline(always)]
+    fn halves(left: &[f32; 4], right: &[f32; 4]) -> Self {
+        // SAFETY: AVX2 is there (see above); 16 bytes are read where 16 are.
+        unsafe { Self(_mm256_set_m128(_mm_loadu_ps(right.as_ptr()), _mm_loadu_ps(left.as_ptr()))) }
+    }
+
+    #[inline(always)]
+    fn spread<const QUARTERS: i32>(self) -> Self {
+        // SAFETY: AVX2 is there (see above).
+        unsafe { Self(_mm256_permute_ps::<QUARTERS>(self.0)) }
+    }
+
+    #[inline(always)]
+    fn lasts(self) -> Self {
+        // SAFETY: AVX2 is there (see above).
+        unsafe { Self(_mm256_blend_ps::<0b1000_1000>(_mm256_set1_ps(-0.0), self.0)) }
+    }
+
+    #[inline(always)]
+    fn into_halves(self) -> [[f32; 4]; 2] {
+        let mut halves = [[0.0; 4]; 2];
+        // SAFETY: AVX2 is there (see above); each half is 16 bytes.
+        unsafe {
+            _mm_storeu_ps(halves[0].as_mut_ptr(), _mm256_castps256_ps128(self.0));
+            _mm_storeu_ps(halves[1].as_mut_ptr(), _mm256_extractf128_ps::<1>(self.0));
+        }
+        halves
     }
 
     #[inline(always)]

@@ -2,6 +2,8 @@
 //! the same order, without fused multiply-add and without estimates, so that kernels written against [`Lanes`]
 //! give the same bytes on every machine.
 
+use bytemuck::{Pod, Zeroable};
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod portable;
@@ -28,7 +30,7 @@ pub(super) fn with_lanes(simd: bool, task: impl Task) {
 }
 
 /// Eight numbers in memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C, align(32))]
 pub(super) struct F8(pub(super) [f32; 8]);
 
@@ -55,12 +57,24 @@ pub(super) trait Lanes: Copy {
     fn any_not_above(self, limit: f32) -> bool;
     /// Lane `i` of row `j` to lane `j` of row `i`.
     fn transpose(rows: [Self; 8]) -> [Self; 8];
+    /// The keys of eight tracks that the tick lies behind.
+    fn find(times: &[u16], tracks: &Tracks<'_>, tick: u16) -> Found<Self>;
     /// Keys `at[i]` and the ones behind them, a component per result: (left, right).
     fn keys(keys: &[Key], at: &[u32; 8]) -> ([Self; 4], [Self; 4]);
     /// Lane `i` of the four rows to `to[places[i] + offset..][..4]`.
     fn store_rows(rows: [Self; 4], to: &mut [f32], places: &Places, offset: usize);
     /// Copies to memory that is not read soon, past the caches where the processor can.
     fn stream(from: &[f32], to: &mut [f32]);
+    /// What was streamed is visible before anything that is written later.
+    fn streamed();
+    /// Four numbers next to four others.
+    fn halves(left: &[f32; 4], right: &[f32; 4]) -> Self;
+    /// One of four numbers in each half to all of the half; `QUARTERS` is its place times 0x55.
+    fn spread<const QUARTERS: i32>(self) -> Self;
+    /// Negative zeros but for the last number of each half.
+    fn lasts(self) -> Self;
+    /// The two halves.
+    fn into_halves(self) -> [[f32; 4]; 2];
     /// Lane `i` of the four rows as one array.
     fn rows(rows: [Self; 4]) -> [[f32; 4]; 8];
 }
@@ -76,6 +90,42 @@ impl Places {
     pub(super) fn new(at: [usize; 8]) -> Self {
         Self { at, last: at.into_iter().max().unwrap_or(0) }
     }
+}
+
+/// Eight tracks whose keys are looked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tracks<'a> {
+    /// Places of their first keys.
+    pub(super) first: &'a [u32; 8],
+    /// Places of the last keys with one behind them.
+    pub(super) last: &'a [u32; 8],
+    /// How many keys behind the first the search begins.
+    pub(super) skipped: &'a [u16; 8],
+}
+
+/// What was found: places, ticks there, and ticks of the keys behind.
+pub(super) struct Found<L> {
+    pub(super) at: [u32; 8],
+    pub(super) from: L,
+    pub(super) until: L,
+}
+
+/// One track after another.
+#[inline(always)]
+fn find_each<L: Lanes>(times: &[u16], tracks: &Tracks<'_>, tick: u16) -> Found<L> {
+    let (mut at, mut from, mut until) = ([0; 8], [0; 8], [0; 8]);
+    for lane in 0..8 {
+        let mut k = tracks.first[lane] + u32::from(tracks.skipped[lane]);
+        let mut next = times[k as usize + 1];
+        while next <= tick && k < tracks.last[lane] {
+            k += 1;
+            next = times[k as usize + 1];
+        }
+        at[lane] = k;
+        from[lane] = times[k as usize];
+        until[lane] = next;
+    }
+    Found { at, from: L::from_u16(&from), until: L::from_u16(&until) }
 }
 
 /// Several lanes from memory.

@@ -1,4 +1,4 @@
-use super::{F8, Key, Lanes, Places};
+use super::{F8, Found, Key, Lanes, Places, Tracks, find_each};
 
 /// Arrays, left to the compiler.
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +88,35 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    fn halves(left: &[f32; 4], right: &[f32; 4]) -> Self {
+        let ([a, b, c, d], [e, f, g, h]) = (*left, *right);
+        Self([a, b, c, d, e, f, g, h])
+    }
+
+    #[inline(always)]
+    fn spread<const QUARTERS: i32>(self) -> Self {
+        let component = (QUARTERS & 3) as usize;
+        let (left, right) = (self.0[component], self.0[component + 4]);
+        Self::halves(&[left; 4], &[right; 4])
+    }
+
+    #[inline(always)]
+    fn lasts(self) -> Self {
+        Self::halves(&[-0.0, -0.0, -0.0, self.0[3]], &[-0.0, -0.0, -0.0, self.0[7]])
+    }
+
+    #[inline(always)]
+    fn into_halves(self) -> [[f32; 4]; 2] {
+        let [a, b, c, d, e, f, g, h] = self.0;
+        [[a, b, c, d], [e, f, g, h]]
+    }
+
+    #[inline(always)]
+    fn find(times: &[u16], tracks: &Tracks<'_>, tick: u16) -> Found<Self> {
+        find_each(times, tracks, tick)
+    }
+
+    #[inline(always)]
     fn keys(keys: &[Key], at: &[u32; 8]) -> ([Self; 4], [Self; 4]) {
         let component = |c: usize, behind: usize| {
             Self(std::array::from_fn(|lane| f32::from(keys[at[lane] as usize + behind][c])))
@@ -106,6 +135,9 @@ impl Lanes for Portable {
     fn stream(from: &[f32], to: &mut [f32]) {
         to.copy_from_slice(from);
     }
+
+    #[inline(always)]
+    fn streamed() {}
 
     #[inline(always)]
     fn rows(rows: [Self; 4]) -> [[f32; 4]; 8] {
