@@ -4,6 +4,7 @@ use super::{
     CompressedClips, JointMatrix, LayerKind, PaletteLayout, Player,
     batch::Batch,
     handle::{Handle, Slots},
+    rate::Budget,
 };
 use crate::model::{Model, Transform};
 
@@ -146,6 +147,7 @@ pub struct Animator {
     revision: u64,
     keeps_previous: bool,
     is_portable: bool,
+    pub(super) budget: Budget,
     /// Numbers layers.
     layers: u64,
 }
@@ -352,7 +354,35 @@ impl Animator {
     /// every run of a graph that declares a deformer do so themselves.
     pub fn evaluate(&mut self) {
         let _span = tracing::trace_span!("evaluate", instances = self.instances.iter().count()).entered();
+        self.budget.plan(&mut self.batches);
         self.batches.values_mut().for_each(Batch::evaluate);
+    }
+
+    /// Runs the stages of a frame for every instance and puts the palettes straight where they are needed, such as
+    /// into a mapped upload buffer: instance after instance as in [`instances`](Self::instances). Nothing is read
+    /// from there. [`palette`](Self::palette) and [`previous_palette`](Self::previous_palette) stay as they are;
+    /// apart from that it is an [evaluation](Self::evaluate) like any other.
+    ///
+    /// Fails unless `palettes` has [`palette_rows`](Self::palette_rows) rows.
+    pub fn evaluate_into(&mut self, palettes: &mut [JointMatrix]) -> Result<(), AnimateError> {
+        let expected = self.palette_rows();
+        if palettes.len() != expected {
+            return Err(AnimateError::WrongCount { what: "palette rows", found: palettes.len(), expected });
+        }
+        let _span = tracing::trace_span!("evaluate", instances = self.instances.iter().count()).entered();
+        self.budget.plan(&mut self.batches);
+        let mut left = palettes;
+        for batch in self.batches.values_mut() {
+            let own = left.split_off_mut(..batch.palettes().len()).unwrap_or_default();
+            batch.evaluate_into(own);
+        }
+        Ok(())
+    }
+
+    /// Palette rows of all instances.
+    #[must_use]
+    pub fn palette_rows(&self) -> usize {
+        self.batches.iter().map(|(_, batch)| batch.palettes().len()).sum()
     }
 
     /// A node's local transform, as of the last evaluation.

@@ -8,6 +8,8 @@ use super::{
     controls::Controls,
     evaluate::{Rows, Shared, Work},
     handle::Handle,
+    pose::PoseMut,
+    slice::Slice,
 };
 use crate::model::{Model, Transform};
 
@@ -22,6 +24,8 @@ pub(crate) struct Batch {
     layout: PaletteLayout,
     owners: Vec<Handle<Instance>>,
     controls: Vec<Controls>,
+    /// Of those that are not evaluated every frame.
+    slices: Vec<Option<Box<Slice>>>,
     transforms: Vec<Affine3A>,
     visible: Vec<bool>,
     /// `slots * nodes` each if poses are kept, empty otherwise.
@@ -58,6 +62,7 @@ impl Batch {
             layout,
             owners: Vec::new(),
             controls: Vec::new(),
+            slices: Vec::new(),
             transforms: Vec::new(),
             visible: Vec::new(),
             translations: Vec::new(),
@@ -81,6 +86,7 @@ impl Batch {
         let slot = self.owners.len();
         self.owners.push(owner);
         self.controls.push(Controls::default());
+        self.slices.push(None);
         self.transforms.push(Affine3A::IDENTITY);
         self.visible.push(true);
         self.weights.resize((slot + 1) * self.model().weight_count(), 0.0);
@@ -100,6 +106,7 @@ impl Batch {
         let (slot, nodes) = (slot as usize, self.nodes_kept());
         self.owners.swap_remove(slot);
         self.controls.swap_remove(slot);
+        self.slices.swap_remove(slot);
         self.transforms.swap_remove(slot);
         self.visible.swap_remove(slot);
         swap_remove_rows(&mut self.translations, slot, nodes);
@@ -155,6 +162,33 @@ impl Batch {
     pub(crate) fn set_compressed(&mut self, clips: Option<CompressedClips>) {
         self.clips.rebuild(&self.layout, self.keeps_poses, clips);
         self.works = vec![Mutex::new(Work::new(&self.clips))];
+        let rest = &self.clips.rig().rest;
+        self.slices.iter_mut().flatten().for_each(|slice| slice.reshape(rest));
+    }
+
+    pub(super) fn slice(&self, slot: u32) -> Option<&Slice> {
+        self.slices[slot as usize].as_deref()
+    }
+
+    /// Evaluates a slot every so many frames from now on.
+    pub(super) fn set_rate(&mut self, slot: u32, every: u32, number: u64) {
+        let slice = &mut self.slices[slot as usize];
+        match slice {
+            _ if every <= 1 => *slice = None,
+            Some(slice) => slice.set_every(every),
+            None => {
+                let rest = &self.clips.rig().rest;
+                *slice = Some(Box::new(Slice::new(self.clips.model(), rest, number, every)));
+            }
+        }
+    }
+
+    pub(super) fn slices_mut(&mut self) -> impl Iterator<Item = (u32, &mut Slice)> {
+        (0..).zip(&mut self.slices).filter_map(|(slot, slice)| Some((slot, slice.as_deref_mut()?)))
+    }
+
+    pub(super) fn slice_mut(&mut self, slot: u32) -> Option<&mut Slice> {
+        self.slices[slot as usize].as_deref_mut()
     }
 
     pub(crate) fn set_simd(&mut self, simd: bool) {
@@ -242,6 +276,7 @@ impl Batch {
 
     pub(crate) fn forget_previous(&mut self, slot: u32) {
         self.fresh[slot as usize] = true;
+        self.slice_mut(slot).into_iter().for_each(Slice::forget);
     }
 
     pub(crate) fn was_fresh(&self, slot: u32) -> bool {
@@ -266,45 +301,68 @@ impl Batch {
             // Every row is written below.
             std::mem::swap(&mut self.palette, &mut self.previous_palette);
         }
-        self.evaluate_all();
+        let mut palette = std::mem::take(&mut self.palette);
+        self.evaluate_all(&mut palette);
+        self.palette = palette;
+        self.turn();
+        let rows = self.layout.len();
+        if self.keeps_previous {
+            for (slot, _) in self.was_fresh.iter().enumerate().filter(|(_, is_fresh)| **is_fresh) {
+                let current = &self.palette[slot * rows..(slot + 1) * rows];
+                rows_mut(&mut self.previous_palette, slot, rows).copy_from_slice(current);
+            }
+        }
+    }
+
+    /// The same with palettes of someone else, as many rows as there are.
+    pub(crate) fn evaluate_into(&mut self, palette: &mut [JointMatrix]) {
+        self.evaluate_all(palette);
         self.turn();
     }
 
     #[cfg(not(feature = "threads"))]
-    fn evaluate_all(&mut self) {
-        let (shared, rows, works) = self.split();
+    fn evaluate_all(&mut self, palette: &mut [JointMatrix]) {
+        let (shared, rows, works) = self.split(palette);
         shared.evaluate(rows, own(works));
     }
 
     /// On the threads of the pool that is current.
     #[cfg(feature = "threads")]
-    fn evaluate_all(&mut self) {
+    fn evaluate_all(&mut self, palette: &mut [JointMatrix]) {
         let threads = rayon::current_num_threads();
         while self.works.len() < threads {
             self.works.push(Mutex::new(Work::new(&self.clips)));
         }
-        let (shared, rows, works) = self.split();
+        let (shared, rows, works) = self.split(palette);
         shared.evaluate_on(rows, &works[..threads]);
     }
 
     /// Runs all stages for one instance.
     pub(crate) fn evaluate_slot(&mut self, slot: u32) {
-        let slot = slot as usize;
-        let (shared, rows, works) = self.split();
-        shared.evaluate(rows.only(slot), own(works));
+        self.slice_mut(slot).into_iter().for_each(Slice::forget);
+        let mut palette = std::mem::take(&mut self.palette);
+        let (shared, rows, works) = self.split(&mut palette);
+        shared.evaluate(rows.only(slot as usize), own(works));
+        self.palette = palette;
     }
 
-    fn split(&mut self) -> (Shared<'_>, Rows<'_>, &mut [Mutex<Work>]) {
-        let streams = size_of_val(&self.palette[..]) > STREAMED;
+    fn split<'a>(
+        &'a mut self,
+        palette: &'a mut [JointMatrix],
+    ) -> (Shared<'a>, Rows<'a>, &'a mut [Mutex<Work>]) {
+        let streams = size_of_val(palette) > STREAMED;
         let shared = Shared { clips: &self.clips, layout: &self.layout, streams };
         let rows = Rows {
             controls: &self.controls,
-            translations: &mut self.translations,
-            rotations: &mut self.rotations,
-            scales: &mut self.scales,
+            slices: &mut self.slices,
+            pose: PoseMut {
+                translations: &mut self.translations,
+                rotations: &mut self.rotations,
+                scales: &mut self.scales,
+                weights: &mut self.weights,
+            },
             world: &mut self.world,
-            weights: &mut self.weights,
-            palette: &mut self.palette,
+            palette,
         };
         (shared, rows, &mut self.works)
     }
@@ -330,13 +388,8 @@ impl Batch {
         self.evaluated_transforms.copy_from_slice(&self.transforms);
         std::mem::swap(&mut self.fresh, &mut self.was_fresh);
         self.fresh.fill(false);
-        let rows = self.layout.len();
         for (slot, _) in self.was_fresh.iter().enumerate().filter(|(_, is_fresh)| **is_fresh) {
             self.previous_transforms[slot] = self.transforms[slot];
-            if self.keeps_previous {
-                let current = &self.palette[slot * rows..(slot + 1) * rows];
-                rows_mut(&mut self.previous_palette, slot, rows).copy_from_slice(current);
-            }
         }
     }
 }

@@ -19,11 +19,13 @@ use super::{
     pose::{Pose, PoseMut, set_rest},
     rig::LanePose,
     sample::Sink,
+    slice::{Share, Slice},
 };
+use crate::model::Model;
 
 /// The stages of a frame, in the order they run for every instance. `Modifiers` has its place in the order and
 /// nothing to do yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Stage {
     /// Every component to the model's rest pose.
@@ -74,11 +76,9 @@ pub(super) struct Shared<'a> {
 #[derive(Debug)]
 pub(super) struct Rows<'a> {
     pub(super) controls: &'a [Controls],
-    pub(super) translations: &'a mut [Vec3],
-    pub(super) rotations: &'a mut [Quat],
-    pub(super) scales: &'a mut [Vec3],
+    pub(super) slices: &'a mut [Option<Box<Slice>>],
+    pub(super) pose: PoseMut<'a>,
     pub(super) world: &'a mut [Affine3A],
-    pub(super) weights: &'a mut [f32],
     pub(super) palette: &'a mut [JointMatrix],
 }
 
@@ -198,28 +198,38 @@ impl Shared<'_> {
     /// One instance, stage after stage: what every other way is held against.
     #[inline(never)]
     fn run_stages(self, slot: usize, rows: &mut Rows<'_>, work: &mut Work) {
+        let mut slice = rows.slices[slot].take();
+        let evaluates = slice.as_ref().is_none_or(|slice| slice.must_evaluate(false));
         for stage in Stage::ORDER {
-            self.run(stage, slot, rows, work);
+            if evaluates || stage >= Stage::Modifiers {
+                self.run(stage, slot, rows, work);
+            }
+            if stage == Stage::Blend
+                && let Some(slice) = &mut slice
+            {
+                self.interpolate(slice, evaluates, slot, rows, work);
+            }
         }
+        rows.slices[slot] = slice;
+    }
+
+    /// What is blended goes into the slice, if it is new, and what the slice shows into the pose.
+    fn interpolate(self, slice: &mut Slice, is_new: bool, slot: usize, rows: &mut Rows<'_>, work: &mut Work) {
+        let pose = &mut pose_of(self.clips.model(), slot, &mut rows.pose, &mut work.pose);
+        if is_new {
+            slice.keep(pose);
+        }
+        slice.set_pose(pose);
     }
 
     fn run(self, stage: Stage, slot: usize, rows: &mut Rows<'_>, work: &mut Work) {
         let (clips, model) = (self.clips, self.clips.model());
         let nodes = model.skeleton().len();
-        let weights = rows_mut(rows.weights, slot, model.weight_count());
-        let are_kept = !rows.world.is_empty();
-        let (pose, world) = if are_kept {
-            let pose = PoseMut {
-                translations: rows_mut(rows.translations, slot, nodes),
-                rotations: rows_mut(rows.rotations, slot, nodes),
-                scales: rows_mut(rows.scales, slot, nodes),
-                weights,
-            };
-            (pose, rows_mut(rows.world, slot, nodes))
-        } else {
-            (PoseMut { weights, ..work.pose.as_mut() }, &mut work.world[..])
+        let world = match rows.world.is_empty() {
+            false => rows_mut(rows.world, slot, nodes),
+            true => &mut work.world[..],
         };
-        let pose = &mut { pose };
+        let pose = &mut pose_of(model, slot, &mut rows.pose, &mut work.pose);
         let controls = &rows.controls[slot];
         let special = controls.special();
         let lanes = &mut work.layers[0];
@@ -279,7 +289,6 @@ impl Task for Evaluate<'_, '_> {
                 self.shared.run_stages(slot, &mut self.rows, self.work);
                 continue;
             }
-            self.set_weights(slot, &way);
             self.set_pose::<L>(slot, count, &way);
             waiting[count] = slot;
             count += 1;
@@ -319,49 +328,25 @@ impl Sink for WeightSink<'_> {
 }
 
 impl Evaluate<'_, '_> {
-    /// Morph weights of an instance.
-    #[inline(always)]
-    fn set_weights(&mut self, slot: usize, way: &Way) {
-        let (clips, model) = (self.shared.clips, self.shared.clips.model());
-        if model.weight_count() == 0 {
-            return;
-        }
-        let weights = rows_mut(self.rows.weights, slot, model.weight_count());
-        for (index, part) in (0u32..).zip(model.parts()) {
-            weights[model.weight_range(index)].copy_from_slice(&part.weights);
-        }
-        if let (Way::Clip, Some(layer)) = (way, self.rows.controls[slot].layers.first()) {
-            clips.drive_weights(layer.player.clip(), layer.player.time() as f32, &mut WeightSink(weights));
-        }
-    }
-
-    /// What moves of an instance, to a place among eight.
+    /// What moves of an instance, to a place among eight, and its morph weights.
     #[inline(always)]
     fn set_pose<L: Lanes>(&mut self, slot: usize, place: usize, way: &Way) {
-        let clips = self.shared.clips;
-        let pose = &mut self.work.eight[place];
-        let layers = &self.rows.controls[slot].layers;
-        match (way, &layers[..]) {
-            (Way::Clip, [layer]) => clips.sample::<L>(layer.player.clip(), layer.player.time() as f32, pose),
-            (Way::Blend(total), layers) => {
-                let share = 1.0 / total;
-                let (mut weights, mut count) = ([0.0; MOST_LAYERS], 0);
-                for layer in layers.iter().filter(|layer| usable(layer.weight) > 0.0) {
-                    if count == self.work.layers.len() {
-                        self.work.layers.push(clips.rig().rest.clone());
-                    }
-                    clips.sample::<L>(
-                        layer.player.clip(),
-                        layer.player.time() as f32,
-                        &mut self.work.layers[count],
-                    );
-                    weights[count] = usable(layer.weight) * share;
-                    count += 1;
-                }
-                kernel::blend::<L>(&self.work.layers[..count], &weights[..count], &clips.rig().rest, pose);
-            }
-            _ => pose.copy_from(&clips.rig().rest),
+        let Shared { clips, .. } = self.shared;
+        let Work { eight, layers, .. } = &mut *self.work;
+        let controls = &self.rows.controls[slot];
+        let weights = rows_mut(self.rows.pose.weights, slot, clips.model().weight_count());
+        let Some(slice) = &mut self.rows.slices[slot] else {
+            return sample::<L>(clips, controls, way, layers, &mut eight[place], weights);
+        };
+        if slice.must_evaluate(true) {
+            let (pose, weights) = slice.turn_lanes();
+            sample::<L>(clips, controls, way, layers, pose, weights);
         }
+        match slice.lanes() {
+            ([_, newer], Share::Newer) => eight[place].copy_from(newer),
+            (poses, Share::Of(t)) => kernel::mix::<L>(poses, t, &clips.rig().rest, &mut eight[place]),
+        }
+        slice.set_weights(weights);
     }
 
     #[inline(always)]
@@ -410,9 +395,9 @@ impl Evaluate<'_, '_> {
         let model = self.shared.clips.model();
         let nodes = model.skeleton().len();
         let pose = &mut PoseMut {
-            translations: rows_mut(self.rows.translations, slot, nodes),
-            rotations: rows_mut(self.rows.rotations, slot, nodes),
-            scales: rows_mut(self.rows.scales, slot, nodes),
+            translations: rows_mut(self.rows.pose.translations, slot, nodes),
+            rotations: rows_mut(self.rows.pose.rotations, slot, nodes),
+            scales: rows_mut(self.rows.pose.scales, slot, nodes),
             weights: &mut [],
         };
         for (node, rest) in model.skeleton().rest().iter().enumerate() {
@@ -424,33 +409,104 @@ impl Evaluate<'_, '_> {
     }
 }
 
-impl<'a> Rows<'a> {
+/// Samples what moves of an instance, and its morph weights.
+#[inline(always)]
+fn sample<L: Lanes>(
+    clips: &Clips,
+    controls: &Controls,
+    way: &Way,
+    scratch: &mut Vec<LanePose>,
+    pose: &mut LanePose,
+    weights: &mut [f32],
+) {
+    if !weights.is_empty() {
+        sample_weights(clips, controls, way, weights);
+    }
+    match (way, &controls.layers[..]) {
+        (Way::Clip, [layer]) => clips.sample::<L>(layer.player.clip(), layer.player.time() as f32, pose),
+        (Way::Blend(total), layers) => {
+            let share = 1.0 / total;
+            let (mut weights, mut count) = ([0.0; MOST_LAYERS], 0);
+            for layer in layers.iter().filter(|layer| usable(layer.weight) > 0.0) {
+                if count == scratch.len() {
+                    scratch.push(clips.rig().rest.clone());
+                }
+                clips.sample::<L>(layer.player.clip(), layer.player.time() as f32, &mut scratch[count]);
+                weights[count] = usable(layer.weight) * share;
+                count += 1;
+            }
+            kernel::blend::<L>(&scratch[..count], &weights[..count], &clips.rig().rest, pose);
+        }
+        _ => pose.copy_from(&clips.rig().rest),
+    }
+}
+
+#[inline(never)]
+fn sample_weights(clips: &Clips, controls: &Controls, way: &Way, weights: &mut [f32]) {
+    let model = clips.model();
+    for (index, part) in (0u32..).zip(model.parts()) {
+        weights[model.weight_range(index)].copy_from_slice(&part.weights);
+    }
+    if let (Way::Clip, Some(layer)) = (way, controls.layers.first()) {
+        clips.drive_weights(layer.player.clip(), layer.player.time() as f32, &mut WeightSink(weights));
+    }
+}
+
+impl Rows<'_> {
     /// One of them.
     pub(super) fn only(self, slot: usize) -> Self {
-        let all = self.controls.len();
-        macro_rules! cut {
-            ($($list:ident),*) => {
-                Self {
-                    controls: &self.controls[slot..=slot],
-                    $($list: rows_mut(self.$list, slot, self.$list.len() / all),)*
-                }
-            };
-        }
-        cut!(translations, rotations, scales, world, weights, palette)
+        self.split_at(slot).1.split_at(1).0
     }
 
     /// The first `slots` and the others.
-    #[cfg(feature = "threads")]
-    pub(super) fn split_at(self, slots: usize) -> (Self, Self) {
-        let all = self.controls.len().max(1);
-        macro_rules! split {
-            ($($list:ident),*) => {{
-                let (controls, other_controls) = self.controls.split_at(slots);
-                $(let width = self.$list.len() / all; let $list = self.$list.split_at_mut(width * slots);)*
-                (Self { controls, $($list: $list.0),* }, Self { controls: other_controls, $($list: $list.1),* })
-            }};
-        }
-        split!(translations, rotations, scales, world, weights, palette)
+    fn split_at(self, slots: usize) -> (Self, Self) {
+        let all = self.controls.len();
+        let (controls, other_controls) = self.controls.split_at(slots);
+        let (slices, other_slices) = self.slices.split_at_mut(slots);
+        let (translations, other_translations) = split(self.pose.translations, slots, all);
+        let (rotations, other_rotations) = split(self.pose.rotations, slots, all);
+        let (scales, other_scales) = split(self.pose.scales, slots, all);
+        let (weights, other_weights) = split(self.pose.weights, slots, all);
+        let (world, other_world) = split(self.world, slots, all);
+        let (palette, other_palette) = split(self.palette, slots, all);
+        let pose = PoseMut { translations, rotations, scales, weights };
+        let other_pose = PoseMut {
+            translations: other_translations,
+            rotations: other_rotations,
+            scales: other_scales,
+            weights: other_weights,
+        };
+        (
+            Self { controls, slices, pose, world, palette },
+            Self {
+                controls: other_controls,
+                slices: other_slices,
+                pose: other_pose,
+                world: other_world,
+                palette: other_palette,
+            },
+        )
+    }
+}
+
+/// A list with rows for `all` behind its first `slots` of them.
+fn split<T>(list: &mut [T], slots: usize, all: usize) -> (&mut [T], &mut [T]) {
+    let width = list.len() / all.max(1);
+    list.split_at_mut(width * slots)
+}
+
+/// Where the pose of an instance lies: among those that are kept, or in memory for one.
+fn pose_of<'p>(model: &Model, slot: usize, kept: &'p mut PoseMut<'_>, one: &'p mut Pose) -> PoseMut<'p> {
+    let weights = rows_mut(kept.weights, slot, model.weight_count());
+    if kept.rotations.is_empty() {
+        return PoseMut { weights, ..one.as_mut() };
+    }
+    let nodes = model.skeleton().len();
+    PoseMut {
+        translations: rows_mut(kept.translations, slot, nodes),
+        rotations: rows_mut(kept.rotations, slot, nodes),
+        scales: rows_mut(kept.scales, slot, nodes),
+        weights,
     }
 }
 

@@ -376,6 +376,12 @@ fn row_product_splat<L: Lanes>(row: [L; 4], b: &Rows<f32>) -> [L; 4] {
     out
 }
 
+/// Between two poses.
+#[inline(always)]
+pub(super) fn mix<L: Lanes>(poses: &[LanePose; 2], t: f32, rest: &LanePose, out: &mut LanePose) {
+    blend::<L>(poses, &[1.0 - t, t], rest, out);
+}
+
 /// Layers weighed against each other; `weights` sum up to 1 and all layers drive the same components.
 #[inline(always)]
 pub(super) fn blend<L: Lanes>(layers: &[LanePose], weights: &[f32], rest: &LanePose, out: &mut LanePose) {

@@ -22,10 +22,12 @@ pub mod math;
 mod palette;
 mod player;
 mod pose;
+mod rate;
 mod rig;
 mod root_motion;
 mod sample;
 mod sampling;
+mod slice;
 
 pub use animator::{AnimateError, Animator, ClipRef, Instance, InstanceId, ModelId, ModelKind};
 pub use bind::{bind_here, bind_pose};
