@@ -1,10 +1,10 @@
 use super::{
     CompressedClips, PaletteLayout,
     compressed::CompressedClip,
-    lanes::{Lanes, with_lanes},
+    lanes::with_lanes,
     rig::{LanePose, LaneSink, Moving, NONE, Rig, read},
     sample::{Sink, drive_track},
-    sampling::{SampleTask, sample_compressed},
+    sampling::SampleTask,
 };
 use crate::model::{Channel, Clip, Model};
 
@@ -142,12 +142,11 @@ impl Clips {
     }
 
     /// Samples what moves, without morph weights.
-    #[inline(always)]
-    pub(super) fn sample<L: Lanes>(&self, clip: u32, time: f32, pose: &mut LanePose) {
+    pub(super) fn sample(&self, clip: u32, time: f32, pose: &mut LanePose) {
         let source = &self.model.clips()[clip as usize];
         match self.compressed(clip) {
             Some(packed) => {
-                sample_compressed::<L>(packed, time, pose);
+                with_lanes(self.simd, SampleTask { clip: packed, time, pose });
                 packed.drive_exact(
                     &self.model,
                     source,

@@ -12,8 +12,8 @@ use super::{
     clips::Clips,
     controls::Controls,
     hierarchy::set_world,
-    kernel::{self, Drain},
-    lanes::{Lanes, Places, Task, with_lanes},
+    kernel::{self, Drain, Eight, EightWorlds, One},
+    lanes::{Places, with_lanes},
     mask::usable,
     palette::set_palette,
     pose::{Pose, PoseMut, set_rest},
@@ -133,7 +133,7 @@ enum Way {
 impl Shared<'_> {
     /// Runs all stages for all of `rows`.
     pub(super) fn evaluate(self, rows: Rows<'_>, work: &mut Work) {
-        with_lanes(self.clips.simd(), Evaluate { shared: self, rows, work, staged: ([0; 8], 0) });
+        Evaluate { shared: self, rows, work, staged: ([0; 8], 0) }.run();
     }
 
     /// The same on the threads of the rayon pool that is current, with one of `works` each.
@@ -279,9 +279,8 @@ struct Evaluate<'a, 'r> {
     staged: ([usize; 8], usize),
 }
 
-impl Task for Evaluate<'_, '_> {
-    #[inline(always)]
-    fn run<L: Lanes>(mut self) {
+impl Evaluate<'_, '_> {
+    fn run(mut self) {
         let (mut waiting, mut count) = ([0usize; 8], 0);
         for slot in 0..self.rows.controls.len() {
             let way = self.shared.way(&self.rows.controls[slot]);
@@ -289,11 +288,11 @@ impl Task for Evaluate<'_, '_> {
                 self.shared.run_stages(slot, &mut self.rows, self.work);
                 continue;
             }
-            self.set_pose::<L>(slot, count, &way);
+            self.set_pose(slot, count, &way);
             waiting[count] = slot;
             count += 1;
             if count == 8 {
-                self.finish_eight::<L>(waiting, 8);
+                self.finish_eight(waiting, 8);
                 count = 0;
             }
         }
@@ -303,15 +302,19 @@ impl Task for Evaluate<'_, '_> {
             idle.iter_mut().for_each(|pose| pose.copy_from(&first[0]));
             let slot = waiting[0];
             waiting[count..].fill(slot);
-            self.finish_eight::<L>(waiting, count);
+            self.finish_eight(waiting, count);
         } else {
             for (place, &slot) in waiting[..count].iter().enumerate() {
-                self.finish_one::<L>(slot, place);
+                self.finish_one(slot, place);
             }
+        }
+        if self.staged.1 == 0 {
+            return;
         }
         let width = self.shared.clips.rig().palette_len * 12;
         let palettes = bytemuck::cast_slice_mut(self.rows.palette);
-        Drain::new(&self.work.staged[1], palettes, &self.staged.0[..self.staged.1], width).finish::<L>();
+        let drain = Drain::new(&self.work.staged[1], palettes, &self.staged.0[..self.staged.1], width);
+        with_lanes(self.shared.clips.simd(), drain);
     }
 }
 
@@ -329,60 +332,61 @@ impl Sink for WeightSink<'_> {
 
 impl Evaluate<'_, '_> {
     /// What moves of an instance, to a place among eight, and its morph weights.
-    #[inline(always)]
-    fn set_pose<L: Lanes>(&mut self, slot: usize, place: usize, way: &Way) {
+    fn set_pose(&mut self, slot: usize, place: usize, way: &Way) {
         let Shared { clips, .. } = self.shared;
         let Work { eight, layers, .. } = &mut *self.work;
         let controls = &self.rows.controls[slot];
         let weights = rows_mut(self.rows.pose.weights, slot, clips.model().weight_count());
         let Some(slice) = &mut self.rows.slices[slot] else {
-            return sample::<L>(clips, controls, way, layers, &mut eight[place], weights);
+            return sample(clips, controls, way, layers, &mut eight[place], weights);
         };
         if slice.must_evaluate(true) {
             let (pose, weights) = slice.turn_lanes();
-            sample::<L>(clips, controls, way, layers, pose, weights);
+            sample(clips, controls, way, layers, pose, weights);
         }
         match slice.lanes() {
             ([_, newer], Share::Newer) => eight[place].copy_from(newer),
-            (poses, Share::Of(t)) => kernel::mix::<L>(poses, t, &clips.rig().rest, &mut eight[place]),
+            (layers, Share::Of(t)) => {
+                let (rest, out) = (&clips.rig().rest, &mut eight[place]);
+                with_lanes(clips.simd(), kernel::Blend { layers, weights: &[1.0 - t, t], rest, out });
+            }
         }
         slice.set_weights(weights);
     }
 
-    #[inline(always)]
-    fn finish_eight<L: Lanes>(&mut self, slots: [usize; 8], count: usize) {
-        let rig = self.shared.clips.rig();
+    fn finish_eight(&mut self, slots: [usize; 8], count: usize) {
+        let (rig, simd) = (self.shared.clips.rig(), self.shared.clips.simd());
+        let Work { eight: poses, scratch, staged, .. } = &mut *self.work;
         let width = rig.palette_len * 12;
         let palettes: &mut [f32] = bytemuck::cast_slice_mut(self.rows.palette);
         if self.shared.streams {
             let places = Places::new([0, 1, 2, 3, 4, 5, 6, 7].map(|lane: usize| lane * width));
-            let [staged, done] = &mut self.work.staged;
+            staged.swap(0, 1);
+            let [done, staged] = staged;
             let drain = Drain::new(done, palettes, &self.staged.0[..self.staged.1], width);
-            kernel::eight::<L>(rig, &self.work.eight, &mut self.work.scratch, staged, &places, drain);
-            self.work.staged.swap(0, 1);
+            with_lanes(simd, Eight { rig, poses, scratch, palettes: staged, places: &places, drain });
             self.staged = (slots.map(|slot| slot * width), count);
         } else {
             let places = Places::new(slots.map(|slot| slot * width));
             let drain = Drain::default();
-            kernel::eight::<L>(rig, &self.work.eight, &mut self.work.scratch, palettes, &places, drain);
+            with_lanes(simd, Eight { rig, poses, scratch, palettes, places: &places, drain });
         }
         if !self.rows.world.is_empty() {
             let nodes = self.shared.clips.model().skeleton().len();
             let world = &mut *self.rows.world;
-            kernel::eight_worlds::<L>(rig, &self.work.scratch, |lane, node, matrix| {
-                world[slots[lane] * nodes + node as usize] = matrix;
-            });
+            let take = |lane: usize, node, matrix| world[slots[lane] * nodes + node as usize] = matrix;
+            with_lanes(simd, EightWorlds { rig, scratch, take });
             for (place, slot) in slots.into_iter().enumerate().take(count) {
                 self.keep_pose(slot, place);
             }
         }
     }
 
-    #[inline(always)]
-    fn finish_one<L: Lanes>(&mut self, slot: usize, place: usize) {
+    fn finish_one(&mut self, slot: usize, place: usize) {
         let rig = self.shared.clips.rig();
         let palette = rows_mut(self.rows.palette, slot, rig.palette_len);
-        kernel::one::<L>(rig, &self.work.eight[place], &mut self.work.scratch, palette);
+        let (pose, scratch) = (&self.work.eight[place], &mut self.work.scratch);
+        with_lanes(self.shared.clips.simd(), One { rig, pose, scratch, palette });
         if !self.rows.world.is_empty() {
             let world = rows_mut(self.rows.world, slot, self.shared.clips.model().skeleton().len());
             kernel::one_worlds(rig, &self.work.scratch, |node, matrix| world[node as usize] = matrix);
@@ -390,7 +394,6 @@ impl Evaluate<'_, '_> {
         }
     }
 
-    #[inline(never)]
     fn keep_pose(&mut self, slot: usize, place: usize) {
         let model = self.shared.clips.model();
         let nodes = model.skeleton().len();
@@ -410,8 +413,7 @@ impl Evaluate<'_, '_> {
 }
 
 /// Samples what moves of an instance, and its morph weights.
-#[inline(always)]
-fn sample<L: Lanes>(
+fn sample(
     clips: &Clips,
     controls: &Controls,
     way: &Way,
@@ -423,7 +425,7 @@ fn sample<L: Lanes>(
         sample_weights(clips, controls, way, weights);
     }
     match (way, &controls.layers[..]) {
-        (Way::Clip, [layer]) => clips.sample::<L>(layer.player.clip(), layer.player.time() as f32, pose),
+        (Way::Clip, [layer]) => clips.sample(layer.player.clip(), layer.player.time() as f32, pose),
         (Way::Blend(total), layers) => {
             let share = 1.0 / total;
             let (mut weights, mut count) = ([0.0; MOST_LAYERS], 0);
@@ -431,11 +433,13 @@ fn sample<L: Lanes>(
                 if count == scratch.len() {
                     scratch.push(clips.rig().rest.clone());
                 }
-                clips.sample::<L>(layer.player.clip(), layer.player.time() as f32, &mut scratch[count]);
+                clips.sample(layer.player.clip(), layer.player.time() as f32, &mut scratch[count]);
                 weights[count] = usable(layer.weight) * share;
                 count += 1;
             }
-            kernel::blend::<L>(&scratch[..count], &weights[..count], &clips.rig().rest, pose);
+            let (layers, weights) = (&scratch[..count], &weights[..count]);
+            let rest = &clips.rig().rest;
+            with_lanes(clips.simd(), kernel::Blend { layers, weights, rest, out: pose });
         }
         _ => pose.copy_from(&clips.rig().rest),
     }

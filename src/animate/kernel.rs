@@ -11,7 +11,7 @@ use glam::{Affine3A, Mat3A, Vec3, Vec3A};
 
 use super::{
     JointMatrix,
-    lanes::{F8, Lanes, Places, load, splat, store},
+    lanes::{F8, Lanes, Places, Task, load, splat, store},
     rig::{Half, LanePose, NONE, Rig, RigNode, read},
     sampling::{dot, normalize},
 };
@@ -130,82 +130,89 @@ impl<'a> Drain<'a> {
             }
         }
     }
+}
 
-    /// Moves all that is left.
+/// Moves all of it, the last of a row of drains.
+impl Task for Drain<'_> {
     #[inline(always)]
-    pub(super) fn finish<L: Lanes>(mut self) {
+    fn run<L: Lanes>(mut self) {
         self.step::<L>(self.from.len());
         L::streamed();
     }
 }
 
 /// Palettes of eight instances. Number `i`'s starts at number `places[i]` of `palettes`.
-#[inline(always)]
-pub(super) fn eight<L: Lanes>(
-    rig: &Rig,
-    poses: &[LanePose; 8],
-    scratch: &mut Scratch,
-    palettes: &mut [f32],
-    places: &Places,
-    mut drain: Drain<'_>,
-) {
-    let per_node = (drain.places.len() * drain.width).div_ceil(rig.nodes.len().max(1));
-    let (mut rotations, mut translations, mut scales) = ([&[][..]; 8], [&[][..]; 8], [&[][..]; 8]);
-    for pose in 0..8 {
-        rotations[pose] = &poses[pose].rotations[..];
-        translations[pose] = &poses[pose].translations[..];
-        scales[pose] = &poses[pose].scales[..];
-    }
-    let (mut turned_rotations, mut turned_translations, mut turned_scales) =
-        (Turned::new(), Turned::new(), Turned::new());
-    let world = &mut scratch.world[..rig.slots];
-    for node in &rig.nodes {
-        let linear: [[L; 3]; 3] = if node.rotation == NONE {
-            [splat(node.rest_rows[0]), splat(node.rest_rows[1]), splat(node.rest_rows[2])]
-        } else {
-            rotation_rows(turned_rotations.get(node.rotation, &rotations))
-        };
-        let linear = if node.scale != NONE {
-            scaled(linear, turned_scales.get(node.scale, &scales))
-        } else if node.rest.scale == Vec3::ONE {
-            linear
-        } else {
-            scaled(linear, splat(node.rest.scale.to_array()))
-        };
-        let translation: [L; 3] = if node.translation == NONE {
-            splat(node.rest.translation.to_array())
-        } else {
-            turned_translations.get(node.translation, &translations)
-        };
-        let [x, y, z] = linear;
-        let local = [
-            [x[0], x[1], x[2], translation[0]],
-            [y[0], y[1], y[2], translation[1]],
-            [z[0], z[1], z[2], translation[2]],
-        ];
-        // Row by row, so that what is on the way stays in registers.
-        for i in 0..3 {
-            let own = if node.parent == NONE {
-                local[i]
+pub(super) struct Eight<'a> {
+    pub(super) rig: &'a Rig,
+    pub(super) poses: &'a [LanePose; 8],
+    pub(super) scratch: &'a mut Scratch,
+    pub(super) palettes: &'a mut [f32],
+    pub(super) places: &'a Places,
+    pub(super) drain: Drain<'a>,
+}
+
+impl Task for Eight<'_> {
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Self { rig, poses, scratch, palettes, places, mut drain } = self;
+        let per_node = (drain.places.len() * drain.width).div_ceil(rig.nodes.len().max(1));
+        let (mut rotations, mut translations, mut scales) = ([&[][..]; 8], [&[][..]; 8], [&[][..]; 8]);
+        for pose in 0..8 {
+            rotations[pose] = &poses[pose].rotations[..];
+            translations[pose] = &poses[pose].translations[..];
+            scales[pose] = &poses[pose].scales[..];
+        }
+        let (mut turned_rotations, mut turned_translations, mut turned_scales) =
+            (Turned::new(), Turned::new(), Turned::new());
+        let world = &mut scratch.world[..rig.slots];
+        for node in &rig.nodes {
+            let linear: [[L; 3]; 3] = if node.rotation == NONE {
+                [splat(node.rest_rows[0]), splat(node.rest_rows[1]), splat(node.rest_rows[2])]
             } else {
-                row_product(load(&world[node.parent as usize][i]), &local)
+                rotation_rows(turned_rotations.get(node.rotation, &rotations))
             };
-            store(own, &mut world[node.slot as usize][i]);
-        }
-        for row in &rig.rows[node.first_row as usize..node.end_row as usize] {
-            let to = row.row as usize * 12;
+            let linear = if node.scale != NONE {
+                scaled(linear, turned_scales.get(node.scale, &scales))
+            } else if node.rest.scale == Vec3::ONE {
+                linear
+            } else {
+                scaled(linear, splat(node.rest.scale.to_array()))
+            };
+            let translation: [L; 3] = if node.translation == NONE {
+                splat(node.rest.translation.to_array())
+            } else {
+                turned_translations.get(node.translation, &translations)
+            };
+            let [x, y, z] = linear;
+            let local = [
+                [x[0], x[1], x[2], translation[0]],
+                [y[0], y[1], y[2], translation[1]],
+                [z[0], z[1], z[2], translation[2]],
+            ];
+            // Row by row, so that what is on the way stays in registers.
             for i in 0..3 {
-                let own = load(&world[node.slot as usize][i]);
-                let own = match &row.inverse {
-                    Some(inverse) => row_product_splat(own, inverse),
-                    None => own,
+                let own = if node.parent == NONE {
+                    local[i]
+                } else {
+                    row_product(load(&world[node.parent as usize][i]), &local)
                 };
-                L::store_rows(own, palettes, places, to + i * 4);
+                store(own, &mut world[node.slot as usize][i]);
             }
+            for row in &rig.rows[node.first_row as usize..node.end_row as usize] {
+                let to = row.row as usize * 12;
+                for i in 0..3 {
+                    let own = load(&world[node.slot as usize][i]);
+                    let own = match &row.inverse {
+                        Some(inverse) => row_product_splat(own, inverse),
+                        None => own,
+                    };
+                    L::store_rows(own, palettes, places, to + i * 4);
+                }
+            }
+            drain.step::<L>(per_node);
         }
-        drain.step::<L>(per_node);
+        drain.step::<L>(drain.from.len());
     }
-    drain.finish::<L>();
 }
 
 #[inline(always)]
@@ -219,58 +226,73 @@ fn scaled<L: Lanes>(rows: [[L; 3]; 3], scale: [L; 3]) -> [[L; 3]; 3] {
     out
 }
 
-/// Model-space matrices of all eight, after [`eight`]; `take` gets the lane, the node and its matrix.
-#[inline(always)]
-pub(super) fn eight_worlds<L: Lanes>(
-    rig: &Rig,
-    scratch: &Scratch,
-    mut take: impl FnMut(usize, u32, Affine3A),
-) {
-    for (node, [x, y, z]) in rig.nodes.iter().map(|node| (node, &scratch.world[node.slot as usize])) {
-        let mut columns = [[[0.0; 4]; 8]; 4];
-        for k in 0..4 {
-            columns[k] = L::rows([L::load(&x[k]), L::load(&y[k]), L::load(&z[k]), L::splat(0.0)]);
-        }
-        for lane in 0..8 {
-            let [x, y, z, t] = [0, 1, 2, 3].map(|k: usize| Vec3A::from_vec4(columns[k][lane].into()));
-            take(lane, node.node, Affine3A { matrix3: Mat3A::from_cols(x, y, z), translation: t });
+/// Model-space matrices of all eight, after [`Eight`]; `take` gets the lane, the node and its matrix.
+pub(super) struct EightWorlds<'a, T> {
+    pub(super) rig: &'a Rig,
+    pub(super) scratch: &'a Scratch,
+    pub(super) take: T,
+}
+
+impl<T: FnMut(usize, u32, Affine3A)> Task for EightWorlds<'_, T> {
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Self { rig, scratch, mut take } = self;
+        for (node, [x, y, z]) in rig.nodes.iter().map(|node| (node, &scratch.world[node.slot as usize])) {
+            let mut columns = [[[0.0; 4]; 8]; 4];
+            for k in 0..4 {
+                columns[k] = L::rows([L::load(&x[k]), L::load(&y[k]), L::load(&z[k]), L::splat(0.0)]);
+            }
+            for lane in 0..8 {
+                let [x, y, z, t] = [0, 1, 2, 3].map(|k: usize| Vec3A::from_vec4(columns[k][lane].into()));
+                take(lane, node.node, Affine3A { matrix3: Mat3A::from_cols(x, y, z), translation: t });
+            }
         }
     }
 }
 
 /// The palette of one instance.
-#[inline(always)]
-pub(super) fn one<L: Lanes>(rig: &Rig, pose: &LanePose, scratch: &mut Scratch, palette: &mut [JointMatrix]) {
-    let Scratch { local, one: world, .. } = scratch;
-    for (group, turned) in rig.turned.iter().enumerate() {
-        let rows: [[L; 3]; 3] = rotation_rows(load(&pose.rotations[group]));
-        let [x, y, z] = scaled(rows, load(&turned.scale));
-        let translation: [L; 3] = load(&turned.translation);
-        let to = bytemuck::cast_slice_mut(local);
-        L::store_rows([x[0], x[1], x[2], translation[0]], to, &turned.places, 0);
-        L::store_rows([y[0], y[1], y[2], translation[1]], to, &turned.places, 8);
-        L::store_rows([z[0], z[1], z[2], translation[2]], to, &turned.places, 16);
-    }
-    for &place in &rig.stretched {
-        let node = &rig.nodes[place as usize];
-        stretch(node, pose, &mut local[node.half.pair()]);
-    }
-    for (place, pair) in rig.pairs.iter().enumerate() {
-        let own: [L; 3] = match pair.parents {
-            Some(parents) => product_of_two(world, parents, &local[place]),
-            None => load(&local[place]),
-        };
-        store(own, &mut world[place]);
-    }
-    for two in &rig.bound_rows {
-        let [x, y, z]: [L; 3] = product_of_two(world, two.nodes, &two.inverses);
-        let ([x, x2], [y, y2], [z, z2]) = (x.into_halves(), y.into_halves(), z.into_halves());
-        palette[two.rows[0] as usize] = JointMatrix { x, y, z };
-        palette[two.rows[1] as usize] = JointMatrix { x: x2, y: y2, z: z2 };
-    }
-    for &(row, half) in &rig.free_rows {
-        let [x, y, z] = rows_of_half(world, half);
-        palette[row as usize] = JointMatrix { x, y, z };
+pub(super) struct One<'a> {
+    pub(super) rig: &'a Rig,
+    pub(super) pose: &'a LanePose,
+    pub(super) scratch: &'a mut Scratch,
+    pub(super) palette: &'a mut [JointMatrix],
+}
+
+impl Task for One<'_> {
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Self { rig, pose, scratch, palette } = self;
+        let Scratch { local, one: world, .. } = scratch;
+        for (group, turned) in rig.turned.iter().enumerate() {
+            let rows: [[L; 3]; 3] = rotation_rows(load(&pose.rotations[group]));
+            let [x, y, z] = scaled(rows, load(&turned.scale));
+            let translation: [L; 3] = load(&turned.translation);
+            let to = bytemuck::cast_slice_mut(local);
+            L::store_rows([x[0], x[1], x[2], translation[0]], to, &turned.places, 0);
+            L::store_rows([y[0], y[1], y[2], translation[1]], to, &turned.places, 8);
+            L::store_rows([z[0], z[1], z[2], translation[2]], to, &turned.places, 16);
+        }
+        for &place in &rig.stretched {
+            let node = &rig.nodes[place as usize];
+            stretch(node, pose, &mut local[node.half.pair()]);
+        }
+        for (place, pair) in rig.pairs.iter().enumerate() {
+            let own: [L; 3] = match pair.parents {
+                Some(parents) => product_of_two(world, parents, &local[place]),
+                None => load(&local[place]),
+            };
+            store(own, &mut world[place]);
+        }
+        for two in &rig.bound_rows {
+            let [x, y, z]: [L; 3] = product_of_two(world, two.nodes, &two.inverses);
+            let ([x, x2], [y, y2], [z, z2]) = (x.into_halves(), y.into_halves(), z.into_halves());
+            palette[two.rows[0] as usize] = JointMatrix { x, y, z };
+            palette[two.rows[1] as usize] = JointMatrix { x: x2, y: y2, z: z2 };
+        }
+        for &(row, half) in &rig.free_rows {
+            let [x, y, z] = rows_of_half(world, half);
+            palette[row as usize] = JointMatrix { x, y, z };
+        }
     }
 }
 
@@ -325,7 +347,7 @@ fn stretch(node: &RigNode, pose: &LanePose, local: &mut [F8; 3]) {
     }
 }
 
-/// Model-space matrices after [`one`].
+/// Model-space matrices after [`One`].
 pub(super) fn one_worlds(rig: &Rig, scratch: &Scratch, mut take: impl FnMut(u32, Affine3A)) {
     for node in &rig.nodes {
         let [x, y, z] = rows_of_half(&scratch.one, node.half);
@@ -376,43 +398,47 @@ fn row_product_splat<L: Lanes>(row: [L; 4], b: &Rows<f32>) -> [L; 4] {
     out
 }
 
-/// Between two poses.
-#[inline(always)]
-pub(super) fn mix<L: Lanes>(poses: &[LanePose; 2], t: f32, rest: &LanePose, out: &mut LanePose) {
-    blend::<L>(poses, &[1.0 - t, t], rest, out);
+/// Layers weighed against each other; `weights` sum up to 1 and all layers drive the same components.
+pub(super) struct Blend<'a> {
+    pub(super) layers: &'a [LanePose],
+    pub(super) weights: &'a [f32],
+    pub(super) rest: &'a LanePose,
+    pub(super) out: &'a mut LanePose,
 }
 
-/// Layers weighed against each other; `weights` sum up to 1 and all layers drive the same components.
-#[inline(always)]
-pub(super) fn blend<L: Lanes>(layers: &[LanePose], weights: &[f32], rest: &LanePose, out: &mut LanePose) {
-    if layers.is_empty() {
-        return;
-    }
-    for group in 0..out.rotations.len() {
-        let mut sum: [L; 4] = scaled_by(load(&layers[0].rotations[group]), L::splat(weights[0]));
-        for layer in 1..layers.len() {
-            let q: [L; 4] = load(&layers[layer].rotations[group]);
-            let weight = L::splat(weights[layer]).flip(dot(sum, q));
-            add_scaled(&mut sum, q, weight);
+impl Task for Blend<'_> {
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Self { layers, weights, rest, out } = self;
+        if layers.is_empty() {
+            return;
         }
-        if dot(sum, sum).any_not_above(1e-12) {
-            keep_where_nothing_is_said(&mut sum, &rest.rotations[group]);
+        for group in 0..out.rotations.len() {
+            let mut sum: [L; 4] = scaled_by(load(&layers[0].rotations[group]), L::splat(weights[0]));
+            for layer in 1..layers.len() {
+                let q: [L; 4] = load(&layers[layer].rotations[group]);
+                let weight = L::splat(weights[layer]).flip(dot(sum, q));
+                add_scaled(&mut sum, q, weight);
+            }
+            if dot(sum, sum).any_not_above(1e-12) {
+                keep_where_nothing_is_said(&mut sum, &rest.rotations[group]);
+            }
+            store(normalize(sum), &mut out.rotations[group]);
         }
-        store(normalize(sum), &mut out.rotations[group]);
-    }
-    for group in 0..out.translations.len() {
-        let mut sum: [L; 3] = scaled_by(load(&layers[0].translations[group]), L::splat(weights[0]));
-        for layer in 1..layers.len() {
-            add_scaled(&mut sum, load(&layers[layer].translations[group]), L::splat(weights[layer]));
+        for group in 0..out.translations.len() {
+            let mut sum: [L; 3] = scaled_by(load(&layers[0].translations[group]), L::splat(weights[0]));
+            for layer in 1..layers.len() {
+                add_scaled(&mut sum, load(&layers[layer].translations[group]), L::splat(weights[layer]));
+            }
+            store(sum, &mut out.translations[group]);
         }
-        store(sum, &mut out.translations[group]);
-    }
-    for group in 0..out.scales.len() {
-        let mut sum: [L; 3] = scaled_by(load(&layers[0].scales[group]), L::splat(weights[0]));
-        for layer in 1..layers.len() {
-            add_scaled(&mut sum, load(&layers[layer].scales[group]), L::splat(weights[layer]));
+        for group in 0..out.scales.len() {
+            let mut sum: [L; 3] = scaled_by(load(&layers[0].scales[group]), L::splat(weights[0]));
+            for layer in 1..layers.len() {
+                add_scaled(&mut sum, load(&layers[layer].scales[group]), L::splat(weights[layer]));
+            }
+            store(sum, &mut out.scales[group]);
         }
-        store(sum, &mut out.scales[group]);
     }
 }
 
