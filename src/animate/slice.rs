@@ -1,7 +1,9 @@
 //! Poses that are evaluated every few frames and interpolated in between.
 
+use glam::Quat;
+
 use super::{
-    math::{normalize, slerp},
+    math::normalize,
     pose::{Pose, PoseMut},
     rig::LanePose,
 };
@@ -173,11 +175,17 @@ impl Slice {
         };
         for node in 0..pose.rotations.len() {
             pose.translations[node] = from.translations[node].lerp(to.translations[node], t);
-            pose.rotations[node] = slerp(normalize(from.rotations[node]), normalize(to.rotations[node]), t);
+            pose.rotations[node] = between(from.rotations[node], to.rotations[node], t);
             pose.scales[node] = from.scales[node].lerp(to.scales[node], t);
         }
         mix_weights(&self.poses, share, pose.weights);
     }
+}
+
+/// On a straight line to the nearer of a rotation's two quaternions, as where only clips shape an instance.
+fn between(from: Quat, to: Quat, t: f32) -> Quat {
+    let share = if from.dot(to) < 0.0 { -t } else { t };
+    normalize(from * (1.0 - t) + to * share)
 }
 
 fn mix_weights([from, to]: &[Pose; 2], share: Share, weights: &mut [f32]) {
