@@ -1,11 +1,26 @@
-use glam::Affine3A;
+use std::cell::RefCell;
+
+use glam::{Affine3A, DAffine3, DMat3};
 
 use super::PoseMut;
 use crate::model::Skeleton;
 
+/// Levels up to which rounding stays within two millionths of a chain's length in f32.
+const DEEP: u32 = 32;
+
+/// Whether rounding would add up along the chains, which is why they are computed in f64.
+pub(super) fn is_deep(skeleton: &Skeleton) -> bool {
+    skeleton.depth() > DEEP
+}
+
 /// Stage `hierarchy`: local transforms to model space, parents first, without recursion. `root` stands above
 /// every node without a parent: the identity, or a conversion of axes. `world` has one matrix per node.
+///
+/// Skeletons of more than 32 levels, such as ropes, are computed in f64.
 pub fn set_world(skeleton: &Skeleton, root: Affine3A, pose: &PoseMut<'_>, world: &mut [Affine3A]) {
+    if is_deep(skeleton) {
+        return set_deep_world(skeleton, root, pose, world);
+    }
     let is_plain = root == Affine3A::IDENTITY;
     for &node in skeleton.order() {
         let n = node as usize;
@@ -22,4 +37,26 @@ pub fn set_world(skeleton: &Skeleton, root: Affine3A, pose: &PoseMut<'_>, world:
 pub(super) fn local(pose: &PoseMut<'_>, node: usize) -> Affine3A {
     let (scale, rotation) = (pose.scales[node], pose.rotations[node]);
     Affine3A::from_scale_rotation_translation(scale, rotation, pose.translations[node])
+}
+
+fn set_deep_world(skeleton: &Skeleton, root: Affine3A, pose: &PoseMut<'_>, world: &mut [Affine3A]) {
+    thread_local! {
+        /// Kept so that no frame allocates.
+        static EXACT: RefCell<Vec<DAffine3>> = const { RefCell::new(Vec::new()) };
+    }
+    EXACT.with_borrow_mut(|exact| {
+        exact.resize(skeleton.len(), DAffine3::IDENTITY);
+        let root = DAffine3 { matrix3: root.matrix3.as_dmat3(), translation: root.translation.as_dvec3() };
+        for &node in skeleton.order() {
+            let n = node as usize;
+            let turned = DMat3::from_quat(pose.rotations[n].as_dquat());
+            let matrix3 = turned * DMat3::from_diagonal(pose.scales[n].as_dvec3());
+            let local = DAffine3 { matrix3, translation: pose.translations[n].as_dvec3() };
+            exact[n] = skeleton.parents()[n].map_or(root, |parent| exact[parent as usize]) * local;
+            world[n] = Affine3A {
+                matrix3: exact[n].matrix3.as_mat3().into(),
+                translation: exact[n].translation.as_vec3a(),
+            };
+        }
+    });
 }

@@ -4,6 +4,7 @@ use glam::{Quat, Vec3, Vec4};
 
 use super::{
     PaletteLayout,
+    hierarchy::is_deep,
     lanes::{F8, Places},
     math::normalize,
     pose::PoseMut,
@@ -342,7 +343,8 @@ pub(super) struct Rig {
     pub(super) slots: usize,
     /// Rows of one instance.
     pub(super) palette_len: usize,
-    /// Whether no palette coefficient can reach its bound, whatever clips are blended at whatever time.
+    /// Whether no palette coefficient can reach its bound, whatever clips are blended at whatever time, nor
+    /// rounding add up along chains.
     pub(super) is_tame: bool,
 }
 
@@ -376,7 +378,7 @@ impl Rig {
             moving: moving.clone(),
             slots: 0,
             palette_len: layout.len(),
-            is_tame: is_tame(model, layout),
+            is_tame: is_tame(model, layout) && !is_deep(skeleton),
         };
         let order = depth_first(skeleton);
         let mut slots = vec![NONE; skeleton.len()];

@@ -12,6 +12,7 @@ pub struct Skeleton {
     parents: Vec<Option<u32>>,
     rest: Vec<Transform>,
     order: Vec<u32>,
+    depth: u32,
 }
 
 /// One node of a skeleton under construction.
@@ -68,7 +69,14 @@ impl Skeleton {
         let parents: Vec<_> = nodes.iter().map(|n| n.parent).collect();
         let order = parents_first(&parents)?;
         let rest = nodes.iter().map(|n| n.rest).collect();
-        Ok(Self { names: nodes.into_iter().map(|n| n.name).collect(), parents, rest, order })
+        let mut depths = vec![1; count];
+        for &node in &order {
+            if let Some(parent) = parents[node as usize] {
+                depths[node as usize] = depths[parent as usize] + 1;
+            }
+        }
+        let depth = depths.into_iter().max().unwrap_or(0);
+        Ok(Self { names: nodes.into_iter().map(|n| n.name).collect(), parents, rest, order, depth })
     }
 
     /// Number of nodes.
@@ -105,6 +113,12 @@ impl Skeleton {
     #[must_use]
     pub fn order(&self) -> &[u32] {
         &self.order
+    }
+
+    /// Levels: 0 without nodes, 1 for roots alone.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        self.depth
     }
 
     /// The first node with this name.

@@ -122,28 +122,25 @@ impl CompressedClip {
     }
 }
 
-/// How far apart two matrices put their origin, and points along their axes that lie `tip` from it.
+/// How far apart two matrices put their origin, and points along their axes: `tip` from it on the longest one,
+/// closer on those that are shorter in that pose.
 fn distance(from: &Affine3A, to: &Affine3A, tip: f32) -> f32 {
-    let mut most = (from.translation - to.translation).length();
+    let apart = from.translation - to.translation;
     let columns = |m: &Affine3A| [m.matrix3.x_axis, m.matrix3.y_axis, m.matrix3.z_axis];
-    for (a, b) in columns(from).into_iter().zip(columns(to)) {
-        let length = a.length();
-        if length > 0.0 {
-            let step = tip / length;
-            most = most.max((from.translation - to.translation + (a - b) * step).length());
-        }
-    }
-    most
+    let longest = columns(from).iter().fold(0.0f32, |longest, axis| longest.max(axis.length()));
+    let step = if longest > 0.0 { tip / longest } else { 0.0 };
+    let tips = columns(from).into_iter().zip(columns(to)).map(|(a, b)| (apart + (a - b) * step).length());
+    tips.fold(apart.length(), |most, off| if off <= most { most } else { off })
 }
 
-/// Every time at which a track has a key, and three between each two.
+/// Every time at which a track has a key, and seven between each two.
 fn times(clip: &Clip) -> Vec<f32> {
     let mut keys: Vec<f32> = clip.tracks().iter().flat_map(|track| track.times.iter().copied()).collect();
     keys.sort_by(f32::total_cmp);
     keys.dedup();
     let between = keys.windows(2).flat_map(|pair| {
         let (from, to) = (pair[0], pair[1]);
-        [0.0, 0.25, 0.5, 0.75].map(|share| from + (to - from) * share)
+        [0, 1, 2, 3, 4, 5, 6, 7].map(|eighth: u8| from + (to - from) * (f32::from(eighth) / 8.0))
     });
     between.chain(keys.last().copied()).collect()
 }

@@ -2,7 +2,8 @@
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CompressOptions {
-    /// How far from its joint a point is whose error is measured, in the model's unit; 0.1 at first.
+    /// How far from its joint a point is whose error is measured, in the model's unit, on the longest of the
+    /// joint's axes in that pose; 0.1 at first.
     pub tip: f32,
     /// Largest error that is accepted, in the model's unit; 0.0001 at first: a tenth of a millimetre where the
     /// unit is a metre.

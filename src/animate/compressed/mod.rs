@@ -112,7 +112,7 @@ impl CompressedClip {
 
     /// Largest distance in model space between where the clip puts a point at
     /// [`tip`](CompressOptions::tip) from a joint and where the source puts it: measured at every key and
-    /// three times between keys, and a quarter more.
+    /// seven times between keys, and a quarter more.
     #[must_use]
     pub fn error(&self) -> f32 {
         self.error

@@ -1,7 +1,8 @@
 //! The same declarations through `sinew-graph` and through other frame graphs: how long until a graph is
 //! compiled, how many heap allocations that takes, and how much memory the result needs.
 //!
-//! `cargo run --release --ignore-rust-version` in this folder. Nothing here touches a GPU.
+//! `cargo run --release --ignore-rust-version --bin graph --features graph` in this folder. Nothing here
+//! touches a GPU.
 //!
 //! - [`passes`]: the graphs as plain data.
 //! - [`measure`]: time and heap allocations.
@@ -10,7 +11,7 @@
 
 mod measure;
 mod ours;
-#[path = "../../graph/passes.rs"]
+#[path = "../../../graph/passes.rs"]
 mod passes;
 mod zen;
 
