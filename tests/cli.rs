@@ -239,6 +239,25 @@ fn doctor_lists_what_it_found() {
 }
 
 #[test]
+fn inspect_tells_what_a_clip_takes_raw_and_compressed() {
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/mascot.glb");
+    let said = sinew(&["inspect", demo]);
+    let line = |clip: &str| said.stdout.lines().find(|line| line.contains(clip)).unwrap().to_owned();
+    assert_eq!(said.code, 0);
+    assert!(
+        line("walk").contains("38 channels, 737 keys, linear, 16640 bytes; compressed 8550 bytes, off by")
+    );
+    assert!(
+        line("wave").contains("cubic spline, 40888 bytes; compressed 1152 bytes and 37 tracks as they are")
+    );
+    let json = sinew(&["inspect", "--json", demo]).stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let walk = &json["clips"][1];
+    assert_eq!((walk["bytes"].as_u64(), walk["compressed"]["bytes"].as_u64()), (Some(16640), Some(8550)));
+    assert!(walk["compressed"]["error"].as_f64().unwrap() < 1e-4);
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_behind_stdout_is_one_line_and_a_closed_pipe_is_nothing() {
     let folder = folder("full");

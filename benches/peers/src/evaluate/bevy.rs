@@ -16,7 +16,7 @@ use bevy_ecs::{entity::Entity, hierarchy::ChildOf, name::Name, query::QueryState
 use bevy_math::{Mat4, Quat, Vec3};
 use bevy_time::{TimePlugin, TimeUpdateStrategy};
 use bevy_transform::{
-    TransformPlugin,
+    StaticTransformOptimizations, TransformPlugin,
     components::{GlobalTransform, Transform},
 };
 use sinew::{
@@ -44,6 +44,8 @@ impl Crowd {
         app.add_plugins((TaskPoolPlugin { task_pool_options }, TimePlugin, TransformPlugin));
         app.add_plugins((AssetPlugin::default(), AnimationPlugin));
         app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(STEP)));
+        // Every joint moves, so looking for those that do not is time lost.
+        app.insert_resource(StaticTransformOptimizations::Disabled);
 
         let skeleton = model.skeleton();
         let mut paths: Vec<Vec<Name>> = Vec::new();
