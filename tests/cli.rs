@@ -248,7 +248,7 @@ fn inspect_tells_what_a_clip_takes_raw_and_compressed() {
         line("walk").contains("38 channels, 737 keys, linear, 16640 bytes; compressed 8550 bytes, off by")
     );
     assert!(
-        line("wave").contains("cubic spline, 40888 bytes; compressed 1152 bytes and 37 tracks as they are")
+        line("wave").contains("cubic spline, 40888 bytes; compressed 1152 bytes and 35 tracks as they are")
     );
     let json = sinew(&["inspect", "--json", demo]).stdout;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();

@@ -13,6 +13,9 @@ use super::{
 };
 use crate::model::{Model, Transform};
 
+#[cfg(feature = "threads")]
+use super::evaluate::PIECE;
+
 /// Bytes of palettes beyond which they are written past the caches.
 const STREAMED: usize = 8 << 20;
 
@@ -326,9 +329,13 @@ impl Batch {
         shared.evaluate(rows, own(works));
     }
 
-    /// On the threads of the pool that is current.
+    /// On the threads of the pool that is current, if there is enough to do.
     #[cfg(feature = "threads")]
     fn evaluate_all(&mut self, palette: &mut [JointMatrix]) {
+        if self.len() <= PIECE {
+            let (shared, rows, works) = self.split(palette);
+            return shared.evaluate(rows, own(works));
+        }
         let threads = rayon::current_num_threads();
         while self.works.len() < threads {
             self.works.push(Mutex::new(Work::new(&self.clips)));

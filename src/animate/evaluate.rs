@@ -113,7 +113,7 @@ impl Work {
 
 /// Fewer instances than this are not worth a thread.
 #[cfg(feature = "threads")]
-const PIECE: usize = 64;
+pub(super) const PIECE: usize = 64;
 
 /// With more, instances are evaluated stage by stage.
 const MOST_LAYERS: usize = 8;
