@@ -199,8 +199,11 @@ fn main() {
     let options = CompressOptions::default();
     let compressed = CompressedClips::new(model, &options);
     let compressed_dense = CompressedClips::new(&dense, &options);
-    sizes(model, &compressed);
-    sizes(&dense, &compressed_dense);
+    let only = std::env::args().skip(1).find(|arg| !arg.starts_with('-'));
+    if only.is_none() {
+        sizes(model, &compressed);
+        sizes(&dense, &compressed_dense);
+    }
     let joints = model.skeleton().len();
     let mut plain = vec![JointMatrix::IDENTITY; joints * 10_000];
     let mut cases = vec![Case {
@@ -248,7 +251,6 @@ fn main() {
     ] {
         cases.push(Case { name: format!("{name}, 1000"), joints: joints * 1000, work });
     }
-    let only = std::env::args().skip(1).find(|arg| !arg.starts_with('-'));
     if let Some(only) = &only {
         let is_it = |name: &str| name == only || !only.contains(',') && name.contains(&**only);
         cases.retain(|case| is_it(&case.name) || case.name == "plain write");
