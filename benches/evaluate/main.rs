@@ -1,4 +1,4 @@
-//! CPU evaluation on a 67-joint skeleton, as ratios to a plain write of the same palette bytes in the same
+//! CPU evaluation, of a 67-joint skeleton or of the demo character, as ratios to a plain write of the same palette bytes in the same
 //! run: `cargo bench --bench evaluate --features threads`. With a case's name behind `--`, that case alone.
 #![allow(
     clippy::print_stdout,
@@ -164,13 +164,13 @@ fn sizes(model: &Model, compressed: &CompressedClips) {
 
 /// Process time of one thread and of two on the same crowd.
 #[cfg(all(feature = "threads", unix))]
-fn threads(model: &Model, compressed: &CompressedClips) {
+fn threads(model: &Model, clip: &str, compressed: &CompressedClips) {
     let joints = model.skeleton().len();
     let mut cases: Vec<_> = [1, 2]
         .into_iter()
         .map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let mut crowd = Crowd::new(model, 10_000, &["walk_opt"], Some(compressed));
+            let mut crowd = Crowd::new(model, 10_000, &[clip], Some(compressed));
             let work = Box::new(move |_| pool.install(|| crowd.frame()));
             Case { name: format!("{threads} threads"), joints: joints * 10_000, work }
         })
@@ -190,19 +190,32 @@ fn process() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
+/// What is evaluated: a model, the names of two of its clips and of a long one, and the same with keys in every frame.
+struct Data {
+    model: Model,
+    clips: [&'static str; 3],
+    dense: Option<Model>,
+}
+
+/// The 67-joint skeleton if it lies beside the checkout, the demo character otherwise.
+fn data() -> Data {
+    if let (Some(model), dense @ Some(_)) = (pab::load("_opt"), pab::load("_dense")) {
+        return Data { model, clips: ["walk_opt", "jog_opt", "atlas_opt"], dense };
+    }
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/mascot.glb");
+    Data { model: Model::load(file).unwrap(), clips: ["walk", "run", "jump"], dense: None }
+}
+
 fn main() {
-    let (Some(reduced), Some(dense)) = (pab::load("_opt"), pab::load("_dense")) else {
-        println!("the bench data is not here");
-        return;
-    };
-    let model = &reduced;
+    let Data { model, clips: [walk, jog, long], dense } = data();
+    let model = &model;
     let options = CompressOptions::default();
     let compressed = CompressedClips::new(model, &options);
-    let compressed_dense = CompressedClips::new(&dense, &options);
+    let dense = dense.map(|dense| (CompressedClips::new(&dense, &options), dense));
     let only = std::env::args().skip(1).find(|arg| !arg.starts_with('-'));
     if only.is_none() {
         sizes(model, &compressed);
-        sizes(&dense, &compressed_dense);
+        dense.iter().for_each(|(compressed, dense)| sizes(dense, compressed));
     }
     let joints = model.skeleton().len();
     let mut plain = vec![JointMatrix::IDENTITY; joints * 10_000];
@@ -221,33 +234,35 @@ fn main() {
     };
     let reduced = |count, clips: &[&str]| Crowd::new(model, count, clips, Some(&compressed));
     for count in [1, 1000, 10_000] {
-        add("one layer", reduced(count, &["walk_opt"]));
-        add("two layers", reduced(count, &["walk_opt", "jog_opt"]));
+        add("one layer", reduced(count, &[walk]));
+        add("two layers", reduced(count, &[walk, jog]));
     }
-    for count in [1000, 10_000] {
-        add("even frames", Crowd::new(&dense, count, &["walk_dense"], Some(&compressed_dense)));
+    if let Some((compressed, dense)) = &dense {
+        for count in [1000, 10_000] {
+            add("even frames", Crowd::new(dense, count, &["walk_dense"], Some(compressed)));
+        }
     }
-    add("exact clips", Crowd::new(model, 1000, &["walk_opt"], None));
+    add("exact clips", Crowd::new(model, 1000, &[walk], None));
     add("exact, every fourth frame", {
-        let mut crowd = Crowd::new(model, 1000, &["walk_opt"], None);
+        let mut crowd = Crowd::new(model, 1000, &[walk], None);
         crowd.instances.iter().for_each(|id| crowd.animator.set_rate(*id, 4).unwrap());
         crowd
     });
     add("exact, poses kept", {
-        let mut crowd = Crowd::new(model, 1000, &["walk_opt"], None);
+        let mut crowd = Crowd::new(model, 1000, &[walk], None);
         crowd.animator.keep_poses(crowd.model, true).unwrap();
         crowd
     });
     add("portable", {
-        let mut crowd = reduced(1000, &["walk_opt"]);
+        let mut crowd = reduced(1000, &[walk]);
         crowd.animator.use_simd(false);
         crowd
     });
-    let mut crowd = reduced(1000, &["atlas_opt"]);
-    let mut own = reduced(1000, &["atlas_opt"]);
+    let mut crowd = reduced(1000, &[long]);
+    let mut own = reduced(1000, &[long]);
     for (name, work) in [
-        ("atlas, played", Box::new(move |_| crowd.frame()) as Box<dyn FnMut(usize) + Send>),
-        ("atlas, sought", Box::new(move |round| own.seek(round))),
+        ("long clip, played", Box::new(move |_| crowd.frame()) as Box<dyn FnMut(usize) + Send>),
+        ("long clip, sought", Box::new(move |round| own.seek(round))),
     ] {
         cases.push(Case { name: format!("{name}, 1000"), joints: joints * 1000, work });
     }
@@ -261,11 +276,11 @@ fn main() {
         println!("{:24}  {ns_of:8.2}  {:5.2}", case.name, ns_of / ns[0]);
     }
     let of = |name: &str| cases.iter().position(|case| case.name == name).map(|at| ns[at]);
-    if let (Some(played), Some(sought)) = (of("atlas, played, 1000"), of("atlas, sought, 1000")) {
+    if let (Some(played), Some(sought)) = (of("long clip, played, 1000"), of("long clip, sought, 1000")) {
         println!("seek against playback     {:.2}", sought / played);
     }
     #[cfg(all(feature = "threads", unix))]
     if only.is_none() {
-        threads(model, &compressed);
+        threads(model, walk, &compressed);
     }
 }
