@@ -71,7 +71,7 @@ impl Crowd {
                 curves.add_variable_curve_to_target(targets[joint], curve(track));
             }
         }
-        // Without its last constant track the clip is as long as before.
+        // Constant curves have no end, so they would not count.
         curves.set_duration(clip.duration());
         let curves = app.world_mut().resource_mut::<Assets<AnimationClip>>().add(curves);
         let (graph, node) = AnimationGraph::from_clip(curves);
@@ -93,7 +93,7 @@ impl Crowd {
             }
             roots.push(joints[first]);
         }
-        // The first frames set up the graph and take no time.
+        // The first frames set up the graph; nothing plays yet.
         (0..3).for_each(|_| app.update());
         for (&root, &time) in roots.iter().zip(times) {
             let mut player = app.world_mut().get_mut::<AnimationPlayer>(root).unwrap();
