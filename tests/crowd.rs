@@ -759,3 +759,34 @@ fn a_sheared_inverse_bind_matrix_and_mirrored_nodes_keep_the_bytes() {
         }
     }
 }
+
+#[test]
+fn between_two_signs_of_a_rotation_the_shorter_arc_is_taken() {
+    let skeleton = Skeleton::new(vec![Node::default(), Node { parent: Some(0), ..Node::default() }]).unwrap();
+    let [from, to] = [0.0, 20.0f32].map(|angle| Quat::from_rotation_z(angle.to_radians()));
+    let step = Track {
+        node: 1,
+        channel: Channel::Rotation,
+        interpolation: Interpolation::Step,
+        times: vec![0.0, 0.005, 1.0],
+        values: [from, -to, -to].map(|q| q.to_array()).concat(),
+        width: 4,
+    };
+    let clips = vec![Clip::new("step", vec![step]).unwrap()];
+    let model = Rig::new(Model::new(ModelDesc { skeleton, clips, ..ModelDesc::default() }).unwrap());
+    for told_more in [false, true] {
+        let mut crowd = Crowd::new(&model, [0, 0], Ways { keep_poses: true, rate: 4, ..PLAIN });
+        let id = crowd.ids[0];
+        if told_more {
+            crowd.animator.set_translation(id, 1, Vec3::ZERO).unwrap();
+        }
+        let shown = [(); 5].map(|()| {
+            crowd.animator.evaluate();
+            crowd.animator.advance(0.01);
+            angle(&crowd, id)
+        });
+        // The second evaluation comes with the second frame; a line between both is a little off the arc.
+        let expected = [0.0, 5.0, 10.0, 15.0, 20.0];
+        assert!(shown.iter().zip(expected).all(|(a, b)| (a - b).abs() < 0.1), "{told_more}: {shown:?}");
+    }
+}
