@@ -237,6 +237,12 @@ fn a_steady_frame_allocates_nothing_beyond_wgpus_own_calls() {
         );
         assert_eq!(cpu, 0, "evaluation and twin, {characters} characters");
         assert_eq!(in_a_crowd(characters), 0, "a crowd, {characters} characters");
+        #[cfg(feature = "threads")]
+        for threads in [1, 2, 8] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let many = pool.install(|| in_a_crowd(characters * 20));
+            assert_eq!(many, 0, "{} characters on {threads} threads", characters * 20);
+        }
         // wgpu's own count varies by a few with the objects it tracks; the graph crate's tests compare
         // equal objects and find equality.
         assert!(graph <= hand, "graph {graph} against hand-written calls {hand}, {characters} characters");
