@@ -790,3 +790,34 @@ fn between_two_signs_of_a_rotation_the_shorter_arc_is_taken() {
         assert!(shown.iter().zip(expected).all(|(a, b)| (a - b).abs() < 0.1), "{told_more}: {shown:?}");
     }
 }
+
+#[test]
+fn a_chain_whose_scales_leave_f32_and_come_back_keeps_its_palette_finite() {
+    let node = |n: u32, scale: f32| Node {
+        parent: n.checked_sub(1),
+        rest: Transform { scale: Vec3::splat(scale), ..Transform::default() },
+        ..Node::default()
+    };
+    let nodes = [1e30, 1e30, 1e-30, 1e-30].into_iter().zip(0..).map(|(scale, n)| node(n, scale));
+    let skeleton = Skeleton::new(nodes.collect()).unwrap();
+    let skin = Skin::new("s", &skeleton, vec![3], None).unwrap();
+    let model =
+        Rig::new(Model::new(ModelDesc { skeleton, skins: vec![skin], ..ModelDesc::default() }).unwrap());
+    for count in [1, 9] {
+        let all = Crowd::new(&model, 0..count, Ways { layers: 0, ..PLAIN }).after(1);
+        assert!(all.iter().all(|m| [m.x, m.y, m.z].concat().iter().all(|v| v.is_finite())));
+    }
+}
+
+#[test]
+fn weights_next_to_nothing_still_make_a_pose() {
+    let model = rig(12);
+    let mut crowd = Crowd::new(&model, 0..9, Ways { layers: 2, ..PLAIN });
+    for &id in &crowd.ids {
+        crowd.animator.set_threshold(id, 0.0).unwrap();
+        for layer in crowd.animator.layers(id).unwrap().iter().map(|layer| layer.id()).collect::<Vec<_>>() {
+            crowd.animator.layer_mut(id, layer).unwrap().weight = 1e-39;
+        }
+    }
+    assert!(crowd.after(1).iter().all(|m| [m.x, m.y, m.z].concat().iter().all(|v| v.is_finite())));
+}

@@ -188,7 +188,7 @@ impl Shared<'_> {
             class = Some(own);
             total += usable(layer.weight);
         }
-        if total > 0.0 && total >= controls.threshold && total < f32::MAX {
+        if total >= f32::MIN_POSITIVE && total >= controls.threshold && total < f32::MAX {
             Way::Blend(total)
         } else {
             Way::Stages

@@ -7,11 +7,12 @@
     reason = "closures and iterators of lanes are not inlined into kernels"
 )]
 
-use glam::{Affine3A, Mat3A, Vec3, Vec3A};
+use glam::{Affine3A, Mat3A, Quat, Vec3, Vec3A};
 
 use super::{
     JointMatrix,
     lanes::{F8, Lanes, Places, Task, load, splat, store},
+    math::normalize as normalize_one,
     rig::{Half, LanePose, NONE, Rig, RigNode, read},
     sampling::{dot, normalize},
 };
@@ -467,7 +468,9 @@ fn keep_where_nothing_is_said<L: Lanes>(sum: &mut [L; 4], rest: &[F8; 4]) {
     for lane in 0..8 {
         let square = lanes.iter().fold(0.0, |sum, component| sum + component.0[lane] * component.0[lane]);
         if !(square > 1e-12) {
-            (0..4).for_each(|c| lanes[c].0[lane] = rest[c].0[lane]);
+            // The identity where the rest pose has no rotation either.
+            let q = normalize_one(Quat::from_array([0, 1, 2, 3].map(|c: usize| rest[c].0[lane])));
+            (0..4).for_each(|c| lanes[c].0[lane] = q.to_array()[c]);
         }
     }
     *sum = load(&lanes);

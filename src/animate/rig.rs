@@ -532,18 +532,16 @@ fn is_tame(model: &Model, layout: &PaletteLayout) -> bool {
         let stretch = if (square - 1.0).abs() < 1e-3 { 1.001 } else { 3.0 * (square + 1.0) };
         norms[n] = (above * scales[n] * stretch, above * translations[n] * 1.8 + place);
     }
-    let mut most = 0.0f64;
+    // Every matrix on the way must be held by f32; a NaN is within nothing.
+    let limit = f64::from(super::JointMatrix::MAX) / 1e3;
+    let mut is_tame = norms.iter().all(|&(linear, place)| linear <= limit && place <= limit);
     layout.each_row(model, |_, node, inverse| {
         let (linear, place) = norms[node as usize];
         let inverse = inverse.map_or(1.0, |m| {
-            f64::from(
-                m.matrix3
-                    .to_cols_array()
-                    .iter()
-                    .fold(largest(m.translation.into()) as f32, |most, v| most.max(v.abs())),
-            ) * 3.0
+            let largest = m.to_cols_array().iter().fold(0.0f32, |most, v| most.max(v.abs()));
+            if m.is_finite() { f64::from(largest) * 3.0 } else { f64::INFINITY }
         });
-        most = most.max(linear * inverse.max(1.0) * 1.8 + place);
+        is_tame &= linear * inverse.max(1.0) * 1.8 + place <= limit;
     });
-    most <= f64::from(super::JointMatrix::MAX) / 1e3
+    is_tame
 }

@@ -116,8 +116,9 @@ impl Slice {
     }
 
     fn share(&self) -> Share {
-        if !self.is_first && self.age + 1 < self.span {
-            Share::Of((self.age + 1) as f32 / self.span as f32)
+        let next = self.age.saturating_add(1);
+        if !self.is_first && next < self.span {
+            Share::Of(next as f32 / self.span as f32)
         } else {
             Share::Newer
         }

@@ -262,7 +262,8 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn store_rows(rows: [Self; 4], to: &mut [f32], places: &Places, offset: usize) {
-        assert!(places.last + offset + 4 <= to.len(), "every row has its place");
+        let room = to.len().checked_sub(4).and_then(|room| room.checked_sub(offset));
+        assert!(room.is_some_and(|room| places.last <= room), "every row has its place");
         let both = columns(rows);
         for i in 0..4 {
             // SAFETY: AVX2 is there (see above); no place lies behind `places.last`, whose row still fits.

@@ -87,12 +87,12 @@ fn main() {
             }
         }
     }
-    let medians: Vec<_> = ns.iter_mut().map(|ns| median(ns)).collect();
-
     println!("\n{CHARACTERS} characters of {joints} joints playing {CLIP}, medians of {ROUNDS} rounds");
     println!("{:41} ns/joint  / compressed  / exact", "");
-    for (name, ns) in names.iter().zip(&medians) {
-        println!("{name:41} {ns:8.2}  {:12.1}  {:7.1}", ns / medians[0], ns / medians[1]);
+    for (name, of) in names.iter().zip(&ns) {
+        // Of the same round, since the machine may be faster in another one.
+        let over = |other: &[f64]| median(of.iter().zip(other).map(|(a, b)| a / b));
+        println!("{name:41} {:8.2}  {:12.1}  {:7.1}", median(of.iter().copied()), over(&ns[0]), over(&ns[1]));
     }
 }
 
@@ -114,7 +114,8 @@ fn compare(name: &str, reference: &[Vec<glam::Vec3>], positions: impl Fn(usize) 
     println!("{name:41} {:.4} mm", largest * 1e3);
 }
 
-fn median(values: &mut [f64]) -> f64 {
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<_> = values.collect();
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }
