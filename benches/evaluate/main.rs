@@ -42,7 +42,8 @@ impl Crowd {
                 let layer_of = animator.add_layer(instance, *clip, LayerKind::Blend).unwrap();
                 layer_of.weight = 1.0 / (layer + 1) as f32;
                 // Far apart, in no order.
-                layer_of.player.seek((i * 7919 + layer * 104_729) as f64 * 0.013 % 15.0);
+                let duration = layer_of.player.duration();
+                layer_of.player.seek((i * 7919 + layer * 104_729) as f64 * 0.013 % duration);
             }
             instance
         });
