@@ -6,6 +6,8 @@
     reason = "a bench prints, and stops where it cannot go on"
 )]
 
+#[path = "../graph/tests/support/counting.rs"]
+mod counting;
 #[path = "graph/hand.rs"]
 mod hand;
 #[path = "graph/memory.rs"]
@@ -13,44 +15,10 @@ mod memory;
 #[path = "graph/passes.rs"]
 mod passes;
 
-use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    collections::HashMap,
-    hint::black_box,
-    process::Command,
-    sync::atomic::{AtomicU64, Ordering},
-    time::Instant,
-};
+use std::{collections::HashMap, hint::black_box, process::Command, time::Instant};
 
 use passes::Passes;
 use sinew::graph::{Bind, CompileOptions, Graph, Limits, Runtime, RuntimeOptions};
-
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: every call goes to the system allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// Passes of the frame that is recorded.
 const RECORDED: usize = 100;
@@ -151,9 +119,9 @@ fn record() {
 fn measure(name: &str) -> (f64, u64) {
     let mut work = work_of(name);
     (0..30).for_each(|_| work());
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    let before = counting::allocations();
     work();
-    let allocations = ALLOCATIONS.load(Ordering::Relaxed) - before;
+    let allocations = counting::allocations() - before;
     let best = (0..200)
         .map(|_| {
             let start = Instant::now();

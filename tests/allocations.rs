@@ -9,11 +9,8 @@
 )]
 
 mod common;
-
-use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    sync::atomic::{AtomicU64, Ordering},
-};
+#[path = "../graph/tests/support/counting.rs"]
+mod counting;
 
 use common::models::{Shape, character};
 use sinew::{
@@ -23,42 +20,15 @@ use sinew::{
     graph::{Graph, Limits, Runtime, RuntimeOptions, UploadRing},
 };
 
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: every call goes to the system allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
 const FRAMES: u64 = 40;
 const SHAPE: Shape = Shape { vertices: 500, joints: 20, influences: 4, targets: 3 };
 
 /// Allocations of `FRAMES` frames after a warm-up.
 fn steady(mut frame: impl FnMut()) -> u64 {
     (0..40).for_each(|_| frame());
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    let before = counting::allocations();
     (0..FRAMES).for_each(|_| frame());
-    ALLOCATIONS.load(Ordering::Relaxed) - before
+    counting::allocations() - before
 }
 
 fn on_cpu(characters: usize) -> u64 {

@@ -1,42 +1,12 @@
 //! A steady frame through the graph allocates what the same wgpu calls by hand allocate, and no more.
 #![expect(clippy::expect_used, reason = "in a helper too, a failed expectation fails the test")]
 
+#[path = "support/counting.rs"]
+mod counting;
 mod support;
-
-use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    sync::atomic::{AtomicU64, Ordering},
-};
 
 use sinew_graph::{Bind, Graph, Limits, Runtime, RuntimeOptions, UploadRing};
 use support::{buffer, device, encoder, kernel};
-
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: every call goes to the system allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 const SIZE: u64 = 64;
 const FRAMES: u64 = 200;
@@ -54,9 +24,9 @@ fn allocations(
         device.poll(wgpu::PollType::wait_indefinitely()).expect("polled");
     };
     (0..100).for_each(|_| frame());
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    let before = counting::allocations();
     (0..FRAMES).for_each(|_| frame());
-    ALLOCATIONS.load(Ordering::Relaxed) - before
+    counting::allocations() - before
 }
 
 fn dispatch(pass: &mut wgpu::ComputePass<'_>, pipeline: &wgpu::ComputePipeline, group: &wgpu::BindGroup) {

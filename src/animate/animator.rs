@@ -138,7 +138,7 @@ struct Place {
 }
 
 /// Models and instances with their poses, on the CPU alone. Every frame: [`Animator::advance`], then
-/// [`Animator::evaluate`]; palettes and weights are then ready to read. Neither allocates.
+/// [`Animator::evaluate`]; palettes and weights are then ready to read. Neither allocates once all that it needs has been used.
 #[derive(Debug, Default)]
 pub struct Animator {
     batches: Slots<ModelKind, Batch>,

@@ -6,10 +6,11 @@ use super::{
     CompressedClips, Instance, JointMatrix, PaletteLayout,
     clips::Clips,
     controls::Controls,
-    evaluate::{Rows, Shared, Work},
+    evaluate::{Shared, Work},
     handle::Handle,
     pose::PoseMut,
-    slice::Slice,
+    rows::{Rows, rows_mut},
+    slice::{Slice, Turn},
 };
 use crate::model::{Model, Transform};
 
@@ -174,14 +175,14 @@ impl Batch {
     }
 
     /// Evaluates a slot every so many frames from now on.
-    pub(super) fn set_rate(&mut self, slot: u32, every: u32, number: u64) {
+    pub(super) fn set_rate(&mut self, slot: u32, every: u32, turn: impl FnOnce() -> Turn) {
         let slice = &mut self.slices[slot as usize];
         match slice {
             _ if every <= 1 => *slice = None,
             Some(slice) => slice.set_every(every),
             None => {
                 let rest = &self.clips.rig().rest;
-                *slice = Some(Box::new(Slice::new(self.clips.model(), rest, number, every)));
+                *slice = Some(Box::new(Slice::new(self.clips.model(), rest, turn(), every)));
             }
         }
     }
@@ -408,10 +409,6 @@ fn own(works: &mut [Mutex<Work>]) -> &mut Work {
 
 fn rows<T>(list: &[T], slot: usize, width: usize) -> &[T] {
     &list[slot * width..(slot + 1) * width]
-}
-
-fn rows_mut<T>(list: &mut [T], slot: usize, width: usize) -> &mut [T] {
-    &mut list[slot * width..(slot + 1) * width]
 }
 
 /// Moves the last row of `width` values into row `slot` and shortens the list.

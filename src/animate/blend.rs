@@ -7,8 +7,8 @@ use super::{
     clips::Clips,
     mask::usable,
     math::{normalize, slerp},
+    moving::LanePose,
     pose::{Pose, PoseMut, set_rest},
-    rig::LanePose,
     sample::Sink,
 };
 use crate::model::Model;

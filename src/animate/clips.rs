@@ -2,7 +2,8 @@ use super::{
     CompressedClips, PaletteLayout,
     compressed::CompressedClip,
     lanes::with_lanes,
-    rig::{LanePose, LaneSink, Moving, NONE, Rig, read},
+    moving::{LanePose, LaneSink, Moving, NONE, read},
+    rig::Rig,
     sample::{Sink, drive_track},
     sampling::SampleTask,
 };

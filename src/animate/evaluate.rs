@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use glam::{Affine3A, Quat, Vec3};
 
 use super::{
-    JointMatrix, LayerKind, PaletteLayout,
+    LayerKind, PaletteLayout,
     blend::Blend,
     clips::Clips,
     controls::Controls,
@@ -15,53 +15,14 @@ use super::{
     kernel::{self, Drain, Eight, EightWorlds, One},
     lanes::{Places, with_lanes},
     mask::usable,
+    moving::LanePose,
     palette::set_palette,
     pose::{Pose, PoseMut, set_rest},
-    rig::LanePose,
+    rows::{Rows, pose_of, rows_mut},
     sample::Sink,
     slice::{Share, Slice},
+    stage::Stage,
 };
-use crate::model::Model;
-
-/// The stages of a frame, in the order they run for every instance. `Modifiers` has its place in the order and
-/// nothing to do yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Stage {
-    /// Every component to the model's rest pose.
-    Rest,
-    /// Components set by the caller.
-    Overrides,
-    /// Components driven by clips: of a single layer straight into the pose, of several into weighted sums.
-    Channels,
-    /// The sums into one pose, then additive layers on top.
-    Blend,
-    /// Constraints on the blended pose.
-    Modifiers,
-    /// World transforms from elsewhere, such as physics.
-    WorldPoses,
-    /// Hidden joints to zero scale.
-    Visibility,
-    /// Local transforms to model space.
-    Hierarchy,
-    /// Model space to palette rows.
-    Palette,
-}
-
-impl Stage {
-    /// All stages in order.
-    pub const ORDER: [Self; 9] = [
-        Self::Rest,
-        Self::Overrides,
-        Self::Channels,
-        Self::Blend,
-        Self::Modifiers,
-        Self::WorldPoses,
-        Self::Visibility,
-        Self::Hierarchy,
-        Self::Palette,
-    ];
-}
 
 /// What all instances share.
 #[derive(Clone, Copy, Debug)]
@@ -72,21 +33,11 @@ pub(super) struct Shared<'a> {
     pub(super) streams: bool,
 }
 
-/// Some instances, one after another. The lists of poses and matrices may be empty: then none are kept.
-#[derive(Debug)]
-pub(super) struct Rows<'a> {
-    pub(super) controls: &'a [Controls],
-    pub(super) slices: &'a mut [Option<Box<Slice>>],
-    pub(super) pose: PoseMut<'a>,
-    pub(super) world: &'a mut [Affine3A],
-    pub(super) palette: &'a mut [JointMatrix],
-}
-
 /// Memory for one thread, kept so that no frame allocates.
 #[derive(Debug)]
 pub(super) struct Work {
     eight: Box<[LanePose; 8]>,
-    /// Palettes of eight instances, and of those before on their way past the caches.
+    /// Palettes of eight instances, and of those before on their way past the caches; empty until some go there.
     staged: [Vec<f32>; 2],
     /// Of one instance.
     layers: Vec<LanePose>,
@@ -101,7 +52,7 @@ impl Work {
         let rest = &clips.rig().rest;
         Self {
             eight: Box::new([(); 8].map(|()| rest.clone())),
-            staged: [(); 2].map(|()| vec![0.0; clips.rig().palette_len * 12 * 8]),
+            staged: [Vec::new(), Vec::new()],
             layers: vec![rest.clone(), rest.clone()],
             scratch: kernel::Scratch::new(clips.rig()),
             blend: Blend::new(clips.model()),
@@ -111,7 +62,7 @@ impl Work {
     }
 }
 
-/// Fewer instances than this are not worth a thread.
+/// Up to so many instances are evaluated by one thread.
 #[cfg(feature = "threads")]
 pub(super) const PIECE: usize = 64;
 
@@ -281,6 +232,10 @@ struct Evaluate<'a, 'r> {
 
 impl Evaluate<'_, '_> {
     fn run(mut self) {
+        if self.shared.streams {
+            let numbers = self.shared.clips.rig().palette_len * 12 * 8;
+            self.work.staged.iter_mut().for_each(|staged| staged.resize(numbers, 0.0));
+        }
         let (mut waiting, mut count) = ([0usize; 8], 0);
         for slot in 0..self.rows.controls.len() {
             let way = self.shared.way(&self.rows.controls[slot]);
@@ -454,66 +409,4 @@ fn sample_weights(clips: &Clips, controls: &Controls, way: &Way, weights: &mut [
     if let (Way::Clip, Some(layer)) = (way, controls.layers.first()) {
         clips.drive_weights(layer.player.clip(), layer.player.time() as f32, &mut WeightSink(weights));
     }
-}
-
-impl Rows<'_> {
-    /// One of them.
-    pub(super) fn only(self, slot: usize) -> Self {
-        self.split_at(slot).1.split_at(1).0
-    }
-
-    /// The first `slots` and the others.
-    fn split_at(self, slots: usize) -> (Self, Self) {
-        let all = self.controls.len();
-        let (controls, other_controls) = self.controls.split_at(slots);
-        let (slices, other_slices) = self.slices.split_at_mut(slots);
-        let (translations, other_translations) = split(self.pose.translations, slots, all);
-        let (rotations, other_rotations) = split(self.pose.rotations, slots, all);
-        let (scales, other_scales) = split(self.pose.scales, slots, all);
-        let (weights, other_weights) = split(self.pose.weights, slots, all);
-        let (world, other_world) = split(self.world, slots, all);
-        let (palette, other_palette) = split(self.palette, slots, all);
-        let pose = PoseMut { translations, rotations, scales, weights };
-        let other_pose = PoseMut {
-            translations: other_translations,
-            rotations: other_rotations,
-            scales: other_scales,
-            weights: other_weights,
-        };
-        (
-            Self { controls, slices, pose, world, palette },
-            Self {
-                controls: other_controls,
-                slices: other_slices,
-                pose: other_pose,
-                world: other_world,
-                palette: other_palette,
-            },
-        )
-    }
-}
-
-/// A list with rows for `all` behind its first `slots` of them.
-fn split<T>(list: &mut [T], slots: usize, all: usize) -> (&mut [T], &mut [T]) {
-    let width = list.len() / all.max(1);
-    list.split_at_mut(width * slots)
-}
-
-/// Where the pose of an instance lies: among those that are kept, or in memory for one.
-fn pose_of<'p>(model: &Model, slot: usize, kept: &'p mut PoseMut<'_>, one: &'p mut Pose) -> PoseMut<'p> {
-    let weights = rows_mut(kept.weights, slot, model.weight_count());
-    if kept.rotations.is_empty() {
-        return PoseMut { weights, ..one.as_mut() };
-    }
-    let nodes = model.skeleton().len();
-    PoseMut {
-        translations: rows_mut(kept.translations, slot, nodes),
-        rotations: rows_mut(kept.rotations, slot, nodes),
-        scales: rows_mut(kept.scales, slot, nodes),
-        weights,
-    }
-}
-
-fn rows_mut<T>(list: &mut [T], slot: usize, width: usize) -> &mut [T] {
-    &mut list[slot * width..(slot + 1) * width]
 }

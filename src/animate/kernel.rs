@@ -13,7 +13,8 @@ use super::{
     JointMatrix,
     lanes::{F8, Lanes, Places, Task, load, splat, store},
     math::normalize as normalize_one,
-    rig::{Half, LanePose, NONE, Rig, RigNode, read},
+    moving::{LanePose, NONE, read},
+    rig::{Half, Rig, RigNode},
     sampling::{dot, normalize},
 };
 
@@ -21,7 +22,7 @@ use super::{
 #[derive(Clone, Debug)]
 pub(super) struct Scratch {
     /// Of eight instances: rows of three coefficients and a translation, per slot of the rig.
-    world: Vec<Rows<F8>>,
+    world: Vec<Matrix<F8>>,
     /// Of one instance, per pair of the rig.
     one: Vec<[F8; 3]>,
     /// Local matrices of one instance, per pair of the rig, and one that takes what is of no use. Those that do
@@ -91,18 +92,18 @@ impl<const C: usize> Turned<C> {
 }
 
 /// Rows of three coefficients and a translation.
-type Rows<T> = [[T; 4]; 3];
+type Matrix<T> = [[T; 4]; 3];
 
 /// Finished palettes on their way past the caches: a piece with every node of those that are worked on meanwhile,
 /// so that the memory is never waited for.
 #[derive(Debug, Default)]
 pub(super) struct Drain<'a> {
-    pub(super) from: &'a [f32],
-    pub(super) to: &'a mut [f32],
+    from: &'a [f32],
+    to: &'a mut [f32],
     /// Where each palette goes.
-    pub(super) places: &'a [usize],
+    places: &'a [usize],
     /// Numbers of one palette.
-    pub(super) width: usize,
+    width: usize,
     palette: usize,
     at: usize,
 }
@@ -378,7 +379,7 @@ fn rotation_rows<L: Lanes>([x, y, z, w]: [L; 4]) -> [[L; 3]; 3] {
 
 /// A row of an affine matrix times another matrix.
 #[inline(always)]
-fn row_product<L: Lanes>(row: [L; 4], b: &Rows<L>) -> [L; 4] {
+fn row_product<L: Lanes>(row: [L; 4], b: &Matrix<L>) -> [L; 4] {
     let mut out = row;
     for k in 0..4 {
         out[k] = row[0].mul(b[0][k]).add(row[1].mul(b[1][k])).add(row[2].mul(b[2][k]));
@@ -389,7 +390,7 @@ fn row_product<L: Lanes>(row: [L; 4], b: &Rows<L>) -> [L; 4] {
 
 /// The same with a matrix that all lanes share.
 #[inline(always)]
-fn row_product_splat<L: Lanes>(row: [L; 4], b: &Rows<f32>) -> [L; 4] {
+fn row_product_splat<L: Lanes>(row: [L; 4], b: &Matrix<f32>) -> [L; 4] {
     let mut out = row;
     for k in 0..4 {
         let (x, y, z) = (L::splat(b[0][k]), L::splat(b[1][k]), L::splat(b[2][k]));

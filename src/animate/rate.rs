@@ -6,7 +6,7 @@ use super::{
     animator::{AnimateError, Animator, InstanceId, ModelKind},
     batch::Batch,
     handle::Slots,
-    slice::{Age, Slice},
+    slice::{Age, Slice, Turn},
 };
 
 /// How many slices are evaluated in a frame, and which.
@@ -16,6 +16,8 @@ pub(super) struct Budget {
     was_exceeded: bool,
     /// Numbers those that are sliced.
     numbers: u64,
+    /// How many have got each rate.
+    rates: Vec<(u32, u32)>,
     /// Of this frame; kept so that none allocates.
     waiting: Vec<Waiting>,
 }
@@ -30,6 +32,19 @@ struct Waiting {
 }
 
 impl Budget {
+    /// The next one's, with this rate.
+    fn turn(&mut self, every: u32) -> Turn {
+        self.numbers += 1;
+        let known = self.rates.iter().position(|(rate, _)| *rate == every).unwrap_or_else(|| {
+            self.rates.push((every, 0));
+            self.rates.len() - 1
+        });
+        let count = &mut self.rates[known].1;
+        let phase = *count;
+        *count = count.wrapping_add(1);
+        Turn { number: self.numbers, phase }
+    }
+
     /// Says which slices are evaluated in this frame.
     pub(super) fn plan(&mut self, batches: &mut Slots<ModelKind, Batch>) {
         self.waiting.clear();
@@ -68,15 +83,16 @@ impl Animator {
     /// [budget](Self::set_frame_budget) adds. Layers, overrides and modes that change are seen when the instance
     /// is evaluated next; world poses, visibility and palettes set from outside at once.
     ///
-    /// Instances with the same rate are spread over its frames in the order in which they got it.
+    /// Instances with the same rate are spread over its frames in the order in which they got it. One that is
+    /// evaluated in another way from then on, such as with its first override, is without a pose for a frame.
     /// [`forget_previous`](Self::forget_previous) and [`refresh`](Self::refresh) make the next frame, or this one,
     /// show an evaluation of its own.
     pub fn set_rate(&mut self, id: InstanceId, every: u32) -> Result<(), AnimateError> {
-        let number = self.budget.numbers;
-        let (batch, slot) = self.place_mut(id)?;
-        batch.set_rate(slot, every, number);
-        self.budget.numbers += 1;
-        Ok(())
+        let mut budget = std::mem::take(&mut self.budget);
+        let placed =
+            self.place_mut(id).map(|(batch, slot)| batch.set_rate(slot, every, || budget.turn(every)));
+        self.budget = budget;
+        placed
     }
 
     /// Every how many frames an instance is evaluated.
@@ -87,7 +103,7 @@ impl Animator {
 
     /// At most so many of the instances that have a [rate](Self::set_rate) are evaluated in a frame; `None`, as at
     /// first, for all that are due. Those that are latest come first, then those that got their rate first;
-    /// an instance without a pose never waits.
+    /// an instance without a pose never waits, whatever the budget.
     pub fn set_frame_budget(&mut self, evaluations: Option<usize>) {
         self.budget.limit = evaluations;
     }

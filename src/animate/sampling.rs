@@ -5,7 +5,7 @@ use glam::Quat;
 use super::{
     compressed::{CompressedClip, Keys, Section, UNIT},
     lanes::{F8, Key, Lanes, Portable, Task, Tracks, store},
-    rig::LanePose,
+    moving::LanePose,
 };
 
 /// Samples a compressed clip on its own.

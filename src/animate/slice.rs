@@ -4,16 +4,18 @@ use glam::Quat;
 
 use super::{
     math::normalize,
+    moving::LanePose,
     pose::{Pose, PoseMut},
-    rig::LanePose,
 };
 use crate::model::Model;
 
 /// Two poses of one instance and where it is between them.
 #[derive(Debug)]
 pub(super) struct Slice {
-    /// Orders those that are due at the same time, and spreads them over frames.
+    /// Orders those that are due at the same time.
     number: u64,
+    /// Counts those of one rate, to spread them over its frames.
+    phase: u32,
     /// Frames from one evaluation to the next.
     every: u32,
     /// Frames since the last evaluation.
@@ -31,6 +33,15 @@ pub(super) struct Slice {
     poses: [Pose; 2],
     /// Which of both is in use.
     are_lanes: bool,
+}
+
+/// Where a slice stands among the others.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turn {
+    /// Of all.
+    pub(super) number: u64,
+    /// Of those with its rate.
+    pub(super) phase: u32,
 }
 
 /// Whether a slice is due.
@@ -54,10 +65,11 @@ pub(super) enum Share {
 }
 
 impl Slice {
-    pub(super) fn new(model: &Model, rest: &LanePose, number: u64, every: u32) -> Self {
+    pub(super) fn new(model: &Model, rest: &LanePose, turn: Turn, every: u32) -> Self {
         let weights = || Pose { weights: vec![0.0; model.weight_count()], ..Pose::default() };
         Self {
-            number,
+            number: turn.number,
+            phase: turn.phase,
             every,
             age: 0,
             span: every,
@@ -130,7 +142,7 @@ impl Slice {
         self.are_lanes = in_lanes;
         (self.is_fresh, self.is_due, self.age) = (false, false, 0);
         // At first a part of the time, so that instances that come together part.
-        self.span = if self.is_first { 1 + (self.number % u64::from(self.every)) as u32 } else { self.every };
+        self.span = if self.is_first { 1 + self.phase % self.every } else { self.every };
         self.poses.swap(0, 1);
         self.lanes.swap(0, 1);
     }

@@ -1,6 +1,7 @@
 //! What several test binaries share.
 #![allow(dead_code, unreachable_pub, reason = "each binary uses a part")]
 
+pub mod crowd;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod models;

@@ -4,8 +4,8 @@ use super::{
     super::{
         hierarchy::set_world,
         lanes::{Key, with_lanes},
+        moving::{Component, LanePose, LaneSink, Moving, NONE, constant, constant_rotation},
         pose::Pose,
-        rig::{Component, LanePose, LaneSink, Moving, NONE, constant, constant_rotation},
         sample::{Sink, rotation, set_channels, value},
         sampling::SampleTask,
     },

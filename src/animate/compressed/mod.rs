@@ -12,7 +12,7 @@ pub use error::{CompressError, CompressOptions};
 pub(super) use section::{Keys, Section};
 
 use super::{
-    rig::{LanePose, Moving, Still},
+    moving::{LanePose, Moving, Still},
     sample::{Sink, drive_track},
 };
 use crate::model::{Clip, Model};

@@ -1,5 +1,5 @@
-//! One of the modules that may use `unsafe`: values of [`Avx2`] are only made inside [`with_avx2`], which only
-//! runs where the processor has AVX2. That is what every note below rests on.
+//! One of the modules that may use `unsafe`. [`Avx2`] is named nowhere outside of this module, and here only
+//! [`with_avx2`] runs anything with it, where the processor has AVX2. That is what every note below rests on.
 
 #![allow(
     clippy::needless_range_loop,

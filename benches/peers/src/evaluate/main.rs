@@ -11,13 +11,6 @@
 //! - [`ours`]: the crowd in `sinew`.
 //! - [`bevy`]: the crowd in `bevy_animation`.
 
-// `pab` looks for its file from the main crate's folder.
-macro_rules! env {
-    ($name:literal) => {
-        concat!(core::env!($name), "/../..")
-    };
-}
-
 mod bevy;
 mod ours;
 #[path = "../../../evaluate/pab.rs"]

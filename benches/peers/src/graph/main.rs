@@ -9,6 +9,8 @@
 //! - [`zen`]: the graphs in `zenfg`.
 //! - [`ours`]: the graphs in `sinew-graph`.
 
+#[path = "../../../../graph/tests/support/counting.rs"]
+mod counting;
 mod measure;
 mod ours;
 #[path = "../../../graph/passes.rs"]

@@ -1,37 +1,8 @@
 //! Time and heap allocations of a piece of work.
 
-use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    sync::atomic::{AtomicU64, Ordering},
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: every call goes to the system allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use crate::counting;
 
 /// What a piece of work took. Growing an allocation counts as one.
 #[derive(Clone, Copy)]
@@ -55,13 +26,13 @@ pub struct Clock {
 impl Clock {
     #[must_use]
     pub fn start() -> Self {
-        Self { allocations: ALLOCATIONS.load(Ordering::Relaxed), start: Instant::now() }
+        Self { allocations: counting::allocations(), start: Instant::now() }
     }
 
     #[must_use]
     pub fn spent(&self) -> Spent {
         let time = self.start.elapsed();
-        Spent { time, allocations: ALLOCATIONS.load(Ordering::Relaxed) - self.allocations }
+        Spent { time, allocations: counting::allocations() - self.allocations }
     }
 }
 
