@@ -61,7 +61,10 @@ fn deform_layouts(variant: &Variant) -> Vec<(&'static str, RustLayout)> {
     ];
     if variant.flags.contains(&("morph", true)) {
         all.push(("MorphHeader", rust_layout!(MorphHeader, count, source, pad)));
-        all.push(("ActiveTarget", rust_layout!(ActiveTarget, blocks, deltas, weight, flags)));
+        all.push((
+            "ActiveTarget",
+            rust_layout!(ActiveTarget, blocks, deltas, flags, pad, position, normal, tangent, pad_end),
+        ));
     }
     all
 }

@@ -8,4 +8,5 @@ import package::layout::JointMatrix;
 @group(0) @binding(4) var<storage, read> palette: array<JointMatrix>;
 @group(0) @binding(5) var<storage, read> frame: array<vec4<u32>>;
 @group(0) @binding(6) var<storage, read_write> out_a: array<vec4<u32>>;
-@group(0) @binding(7) var<storage, read_write> out_b: array<u32>;
+@if(exact) @group(0) @binding(7) var<storage, read_write> out_b: array<vec4<u32>>;
+@if(!exact) @group(0) @binding(7) var<storage, read_write> out_b: array<u32>;

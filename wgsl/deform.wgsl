@@ -4,10 +4,10 @@
 import constants::VARIANT;
 import package::bindings::{frame, palette, tables};
 import package::blend::{blend, joints};
-import package::layout::{VariantHeader, WorkItem};
+import package::layout::{VariantHeader, WorkItem, NO_OUTPUT};
 import package::morph::morph_vertex;
 import package::output::{store_a, store_b};
-import package::skin::skin_vertex;
+import package::skin::{skin_tangent, skin_vertex};
 import package::source::{load_vertex, STRIDE};
 
 const WORKGROUP: u32 = 128u;
@@ -51,8 +51,13 @@ fn deform(
                 vertex = morph_vertex(vertex, item.morph, at);
             }
         }
-        let skinned = skin_vertex(blend(at, i, item.palette, item.extra), vertex);
-        store_a(item.out_a, i, skinned);
-        store_b(item.out_b, i, skinned);
+        let m = blend(at, i, item.palette, item.extra);
+        let skinned = skin_vertex(m, vertex);
+        if item.out_a != NO_OUTPUT {
+            store_a(item.out_a + i, vertex, skinned);
+        }
+        if item.out_b != NO_OUTPUT {
+            store_b(item.out_b, i, vertex, skinned, skin_tangent(m, vertex.tangent));
+        }
     }
 }

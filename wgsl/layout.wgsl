@@ -33,11 +33,17 @@ struct MorphHeader {
 struct ActiveTarget {
     blocks: u32,
     deltas: u32,
-    weight: f32,
     flags: u32,
+    pad: u32,
+    position: f32,
+    normal: f32,
+    tangent: f32,
+    pad_end: f32,
 }
 
 const NO_OUTPUT: u32 = 0xffffffffu;
 const DELTA_NORMALS: u32 = 1u;
 const DELTA_TANGENTS: u32 = 2u;
+const DELTA_DENSE: u32 = 4u;
+const DELTA_SHORT: u32 = 8u;
 const CHUNK_JOINTS: u32 = 64u;

@@ -3,41 +3,55 @@
 // A, 16 bytes:         position f32x3, normal oct; depth passes bind only this
 // B packed, 4 bytes:   tangent oct, handedness times orientation
 // B exact, 32 bytes:   normal f32x3, tangent f32x3, handedness as in the source, orientation
+//
+// The orientation is 1, or -1 where the blended matrix mirrors. Directions that vanish are the source's.
 import package::bindings::{out_a, out_b};
-import package::codec::{oct_encode, oct_encode_signed};
-import package::layout::NO_OUTPUT;
+import package::codec::{oct_encode, HANDEDNESS};
 import package::skin::Skinned;
+import package::source::Vertex;
 
-fn store_a(start: u32, i: u32, skinned: Skinned) {
-    if start == NO_OUTPUT {
-        return;
-    }
-    let v = skinned.vertex;
-    out_a[start + i] = vec4<u32>(bitcast<vec3<u32>>(v.position), oct_encode(v.normal));
+@if(exact)
+fn unit_or(v: vec3<f32>, fallback: vec3<f32>) -> vec3<f32> {
+    // Cut to what can be squared.
+    let cut = clamp(v, vec3<f32>(-1e18), vec3<f32>(1e18));
+    let square = dot(cut, cut);
+    let usable = square > 1e-30;
+    return select(fallback, cut * inverseSqrt(select(1.0, square, usable)), usable);
 }
 
 @if(exact)
-fn store_b(start: u32, i: u32, skinned: Skinned) {
-    if start == NO_OUTPUT {
-        return;
-    }
-    let v = skinned.vertex;
-    let at = start + i * 8u;
-    out_b[at] = bitcast<u32>(v.normal.x);
-    out_b[at + 1u] = bitcast<u32>(v.normal.y);
-    out_b[at + 2u] = bitcast<u32>(v.normal.z);
-    out_b[at + 3u] = bitcast<u32>(v.tangent.x);
-    out_b[at + 4u] = bitcast<u32>(v.tangent.y);
-    out_b[at + 5u] = bitcast<u32>(v.tangent.z);
-    out_b[at + 6u] = bitcast<u32>(v.handedness);
-    out_b[at + 7u] = bitcast<u32>(skinned.orientation);
+fn outward(source: Vertex, skinned: Skinned) -> vec3<f32> {
+    let normal = select(skinned.normal, -skinned.normal, skinned.determinant < 0.0);
+    return unit_or(normal, unit_or(source.normal, source.normal));
+}
+
+@if(exact)
+fn store_a(at: u32, source: Vertex, skinned: Skinned) {
+    let n = outward(source, skinned);
+    out_a[at] = vec4<u32>(bitcast<vec3<u32>>(skinned.position), oct_encode(n, 32767.0, 0u));
 }
 
 @if(!exact)
-fn store_b(start: u32, i: u32, skinned: Skinned) {
-    if start == NO_OUTPUT {
-        return;
-    }
-    let v = skinned.vertex;
-    out_b[start + i] = oct_encode_signed(v.tangent, v.handedness * skinned.orientation);
+fn store_a(at: u32, source: Vertex, skinned: Skinned) {
+    let scale = select(32767.0, -32767.0, skinned.determinant < 0.0);
+    let normal = oct_encode(skinned.normal, scale, source.normal_word);
+    out_a[at] = vec4<u32>(bitcast<vec3<u32>>(skinned.position), normal);
+}
+
+@if(exact)
+fn store_b(start: u32, i: u32, source: Vertex, skinned: Skinned, direction: vec3<f32>) {
+    let n = outward(source, skinned);
+    let t = unit_or(direction, unit_or(source.tangent, source.tangent));
+    let orientation = select(1.0, -1.0, skinned.determinant < 0.0);
+    // Parts start at multiples of 256 bytes.
+    let at = start / 4u + i * 2u;
+    out_b[at] = bitcast<vec4<u32>>(vec4<f32>(n, t.x));
+    out_b[at + 1u] = bitcast<vec4<u32>>(vec4<f32>(t.y, t.z, source.handedness, orientation));
+}
+
+@if(!exact)
+fn store_b(start: u32, i: u32, source: Vertex, skinned: Skinned, direction: vec3<f32>) {
+    let turn = select(0u, HANDEDNESS, skinned.determinant < 0.0);
+    let tangent = oct_encode(direction, 32767.0, source.tangent_word);
+    out_b[start + i] = (tangent & ~HANDEDNESS) | ((source.tangent_word ^ turn) & HANDEDNESS);
 }

@@ -3,9 +3,11 @@ import package::layout::JointMatrix;
 import package::source::Vertex;
 
 struct Skinned {
-    vertex: Vertex,
-    // 1, or -1 where the blended matrix mirrors.
-    orientation: f32,
+    position: vec3<f32>,
+    // Of any length, and reversed where the determinant is negative.
+    normal: vec3<f32>,
+    // Of the linear part; only its sign is of use.
+    determinant: f32,
 }
 
 fn scaled(m: JointMatrix, weight: f32) -> JointMatrix {
@@ -16,38 +18,52 @@ fn added(sum: JointMatrix, m: JointMatrix, weight: f32) -> JointMatrix {
     return JointMatrix(sum.x + m.x * weight, sum.y + m.y * weight, sum.z + m.z * weight);
 }
 
-// Unit length; `fallback` where `v` has no direction. Components are cut to what can be squared.
-fn unit_or(v: vec3<f32>, fallback: vec3<f32>) -> vec3<f32> {
-    let cut = clamp(v, vec3<f32>(-1e18), vec3<f32>(1e18));
-    let square = dot(cut, cut);
-    let usable = square > 1e-30;
-    return select(fallback, cut * inverseSqrt(select(1.0, square, usable)), usable);
-}
-
 fn largest(m: JointMatrix) -> f32 {
     let most = max(max(abs(m.x.xyz), abs(m.y.xyz)), abs(m.z.xyz));
     return max(max(most.x, most.y), most.z);
 }
 
-// Positions by the matrix, tangents by its linear part, normals by its cofactor matrix: the inverse
-// transpose up to a positive factor once multiplied by the determinant's sign, finite when singular.
-// The linear part is scaled by its largest coefficient first, so that products neither vanish nor overflow.
+// 1, or what brings the largest coefficient to 1, so that products neither vanish nor overflow. Weights of up
+// to 1 need no such care: what a palette may hold is bounded.
+@if(exact || any)
+fn normal_scale(m: JointMatrix) -> f32 {
+    return 1.0 / max(largest(m), 1e-30);
+}
+
+// Positions by the matrix, normals by its cofactor matrix: the inverse transpose up to the determinant, finite
+// when singular. Its first two rows share the product of row z with the normal.
 fn skin_vertex(m: JointMatrix, source: Vertex) -> Skinned {
-    let point = vec4<f32>(source.position, 1.0);
-    let position = vec3<f32>(dot(m.x, point), dot(m.y, point), dot(m.z, point));
-    let scale = 1.0 / max(largest(m), 1e-30);
-    let x = m.x.xyz * scale;
-    let y = m.y.xyz * scale;
-    let z = m.z.xyz * scale;
-    let yz = cross(y, z);
-    let orientation = select(1.0, -1.0, dot(x, yz) < 0.0);
-    let cofactor = vec3<f32>(
-        dot(yz, source.normal),
-        dot(cross(z, x), source.normal),
-        dot(cross(x, y), source.normal),
+    let p = source.position;
+    let position = vec3<f32>(
+        m.x.x * p.x + m.x.y * p.y + m.x.z * p.z + m.x.w,
+        m.y.x * p.x + m.y.y * p.y + m.y.z * p.z + m.y.w,
+        m.z.x * p.x + m.z.y * p.y + m.z.z * p.z + m.z.w,
     );
-    let direction = vec3<f32>(dot(x, source.tangent), dot(y, source.tangent), dot(z, source.tangent));
-    let normal = unit_or(cofactor * orientation, unit_or(source.normal, source.normal));
-    let tangent = unit_or(direction, unit_or(source.tangent, source.tangent));
-    return Skinned(Vertex(position, normal, tangent, source.handedness), orientation);
+    var x = m.x.xyz;
+    var y = m.y.xyz;
+    var z = m.z.xyz;
+    @if(exact || any) {
+        let scale = normal_scale(m);
+        x *= scale;
+        y *= scale;
+        z *= scale;
+    }
+    let xy = cross(x, y);
+    let zn = cross(z, source.normal);
+    let normal = vec3<f32>(dot(y, zn), -dot(x, zn), dot(xy, source.normal));
+    return Skinned(position, normal, dot(xy, z));
+}
+
+// By the linear part; of any length.
+fn skin_tangent(m: JointMatrix, t: vec3<f32>) -> vec3<f32> {
+    var x = m.x.xyz;
+    var y = m.y.xyz;
+    var z = m.z.xyz;
+    @if(exact || any) {
+        let scale = normal_scale(m);
+        x *= scale;
+        y *= scale;
+        z *= scale;
+    }
+    return vec3<f32>(dot(x, t), dot(y, t), dot(z, t));
 }

@@ -6,13 +6,24 @@
 // extra (eight):  packed  joints 4x8, weights 4x unorm16, 0   exact  joints 4x8, 0, 0, 0 | weights f32x4
 // extra (any):    rows of (joint, weight f32), two to a vec4
 import package::bindings::{source_a, source_b, extra};
-import package::codec::{oct_decode, oct_sign};
+import package::codec::{oct_decode_unscaled, unpack_weights};
 
+@if(exact)
 struct Vertex {
     position: vec3<f32>,
     normal: vec3<f32>,
     tangent: vec3<f32>,
     handedness: f32,
+}
+
+// Directions are of any length: the output divides anyway. The words are what stays of a direction that vanishes.
+@if(!exact)
+struct Vertex {
+    position: vec3<f32>,
+    normal: vec3<f32>,
+    tangent: vec3<f32>,
+    normal_word: u32,
+    tangent_word: u32,
 }
 
 struct Four {
@@ -36,7 +47,8 @@ fn load_vertex(at: u32) -> Vertex {
 fn load_vertex(at: u32) -> Vertex {
     let a = source_a[at];
     let b = source_b[at];
-    return Vertex(bitcast<vec3<f32>>(a.xyz), oct_decode(a.w), oct_decode(b.x), oct_sign(b.x));
+    let position = bitcast<vec3<f32>>(a.xyz);
+    return Vertex(position, oct_decode_unscaled(a.w), oct_decode_unscaled(b.x), a.w, b.x);
 }
 
 fn joints_4x8(word: u32) -> vec4<u32> {
@@ -51,7 +63,7 @@ fn load_four(at: u32) -> Four {
 @if(!exact)
 fn load_four(at: u32) -> Four {
     let b = source_b[at];
-    return Four(joints_4x8(b.y), vec4<f32>(unpack2x16unorm(b.z), unpack2x16unorm(b.w)));
+    return Four(joints_4x8(b.y), vec4<f32>(unpack_weights(b.z), unpack_weights(b.w)));
 }
 
 // Influences five to eight of vertex `i` of a chunk whose extra stream starts at `start`.
@@ -64,7 +76,7 @@ fn load_next_four(start: u32, i: u32) -> Four {
 @if(!exact)
 fn load_next_four(start: u32, i: u32) -> Four {
     let word = extra[start + i];
-    return Four(joints_4x8(word.x), vec4<f32>(unpack2x16unorm(word.y), unpack2x16unorm(word.z)));
+    return Four(joints_4x8(word.x), vec4<f32>(unpack_weights(word.y), unpack_weights(word.z)));
 }
 
 // Start and length of a row of any number of influences.

@@ -1,33 +1,59 @@
-//! Twin of wgsl/codec.wgsl: octahedral unit vectors and 16-bit weights.
+//! Twin of wgsl/codec.wgsl: octahedral unit vectors, 16-bit weights and 16-bit deltas.
 
 use glam::Vec3;
 
-pub(crate) fn oct_decode(word: u32) -> Vec3 {
-    let [fx, fy] = unpack_snorm(word);
-    let z = 1.0 - fx.abs() - fy.abs();
+/// Adding 1.5 · 2²³ leaves a float's nearest integer in the low bits of its significand.
+const ROUND: f32 = 12_582_912.0;
+
+/// What steps of an octahedral coordinate reach, and steps of a delta.
+pub(crate) const MOST_STEPS: f32 = 32767.0;
+
+/// Both halves as integers from -32768 to 32767.
+pub(crate) fn unpack_signed(word: u32) -> [f32; 2] {
+    [word as u16 as i16, (word >> 16) as u16 as i16].map(f32::from)
+}
+
+/// A direction whose components' magnitudes sum up to 32767.
+pub(crate) fn oct_decode_unscaled(word: u32) -> Vec3 {
+    let [x, y] = unpack_signed(word);
+    let z = MOST_STEPS - x.abs() - y.abs();
     let fold = (-z).max(0.0);
-    let x = fx - if fx >= 0.0 { fold } else { -fold };
-    let y = fy - if fy >= 0.0 { fold } else { -fold };
-    let length = (x * x + y * y + z * z).sqrt();
-    Vec3::new(x / length, y / length, z / length)
+    Vec3::new(x - fold.copysign(x), y - fold.copysign(y), z)
 }
 
-/// Any length; a zero vector becomes +z.
-pub(crate) fn oct_encode(v: Vec3) -> u32 {
+pub(crate) fn oct_decode(word: u32) -> Vec3 {
+    let v = oct_decode_unscaled(word);
+    v / v.length()
+}
+
+/// `v` of any length, reversed where `scale` is negative: 32767 or its negative. `fallback` where `v` has no
+/// direction.
+pub(crate) fn oct_encode(v: Vec3, scale: f32, fallback: u32) -> u32 {
     let sum = v.x.abs() + v.y.abs() + v.z.abs();
-    let scale = 1.0 / sum.max(1e-30);
-    let p = [v.x * scale, v.y * scale];
-    let sign = |c: f32| if c >= 0.0 { 1.0 } else { -1.0 };
-    let folded = [(1.0 - p[1].abs()) * sign(p[0]), (1.0 - p[0].abs()) * sign(p[1])];
-    pack_snorm(if v.z < 0.0 { folded } else { p })
+    // Also where it is NaN.
+    if !(sum > 1e-30) {
+        return fallback;
+    }
+    let p = v * (scale / sum);
+    let [x, y] = if p.z < 0.0 {
+        [(MOST_STEPS - p.y.abs()).copysign(p.x), (MOST_STEPS - p.x.abs()).copysign(p.y)]
+    } else {
+        [p.x, p.y]
+    };
+    let [x, y] = [x, y].map(|c| (c + ROUND).to_bits());
+    x & 0xffff | y << 16
 }
 
+/// A tangent's handedness is the lowest bit of y.
+pub(crate) const HANDEDNESS: u32 = 0x1_0000;
+
+/// A direction and a handedness.
 pub(crate) fn oct_encode_signed(v: Vec3, handedness: f32) -> u32 {
-    (oct_encode(v) & 0xfffe_ffff) | if handedness < 0.0 { 0x1_0000 } else { 0 }
+    (oct_encode(v, MOST_STEPS, 0) & !HANDEDNESS) | if handedness < 0.0 { HANDEDNESS } else { 0 }
 }
 
 pub(crate) fn oct_sign(word: u32) -> f32 {
-    if word & 0x1_0000 != 0 { -1.0 } else { 1.0 }
+    if word & HANDEDNESS != 0 { -1.0 } else { 1.0 }
 }
 
 /// Eight weights in 0..=1, as steps of 1/65535. Together they keep their sum to half a step (the largest
@@ -56,15 +82,6 @@ pub(crate) fn unpack_unorm(words: [u32; 2]) -> [f32; 4] {
     [a & 0xffff, a >> 16, b & 0xffff, b >> 16].map(|q| q as f32 / 65535.0)
 }
 
-fn pack_snorm(f: [f32; 2]) -> u32 {
-    let q = f.map(|c| (0.5 + 32767.0 * c.clamp(-1.0, 1.0)).floor() as i32 as u32 & 0xffff);
-    q[0] | q[1] << 16
-}
-
-fn unpack_snorm(word: u32) -> [f32; 2] {
-    [word as u16 as i16, (word >> 16) as u16 as i16].map(|q| (f32::from(q) / 32767.0).max(-1.0))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,7 +95,7 @@ mod tests {
             let (s, c) = (i as f32 * 2.399_963).sin_cos();
             let r = (1.0 - z * z).sqrt();
             let v = Vec3::new(r * c, r * s, z);
-            let w = oct_decode(oct_encode(v));
+            let w = oct_decode(oct_encode(v, MOST_STEPS, 0));
             worst = worst.max(v.cross(w).length().atan2(v.dot(w)));
             let w = oct_decode(oct_encode_signed(v, -1.0));
             assert!(v.cross(w).length().atan2(v.dot(w)) < 1.5e-4);
@@ -89,13 +106,28 @@ mod tests {
     #[test]
     fn the_axes_survive_exactly() {
         for v in [Vec3::X, Vec3::Y, Vec3::Z, Vec3::NEG_X, Vec3::NEG_Y, Vec3::NEG_Z] {
-            assert_eq!(oct_decode(oct_encode(v)), v);
+            assert_eq!(oct_decode(oct_encode(v, MOST_STEPS, 0)), v);
+        }
+    }
+
+    #[test]
+    fn a_negative_scale_reverses() {
+        for v in [Vec3::new(0.3, -0.5, 0.7), Vec3::new(-0.3, 0.5, -0.7), Vec3::new(0.9, 0.1, -0.2)] {
+            let reversed = oct_decode(oct_encode(v, -MOST_STEPS, 0));
+            assert!(reversed.distance(-v.normalize()) < 1e-4, "{v}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_direction_falls_back() {
+        for v in [Vec3::ZERO, Vec3::splat(1e-38), Vec3::NAN] {
+            assert_eq!(oct_encode(v, MOST_STEPS, 7), 7);
         }
     }
 
     #[test]
     fn a_zero_vector_encodes_to_a_finite_direction() {
-        assert_eq!(oct_decode(oct_encode(Vec3::ZERO)), Vec3::Z);
+        assert_eq!(oct_decode(oct_encode(Vec3::ZERO, MOST_STEPS, 0)), Vec3::Z);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 use super::{
     DeformError,
     cast::{Cast, PartPrimitive, Source, SourcePart},
-    layout::{ActiveTarget, HEADERS, MorphHeader, NO_OUTPUT, VARIANTS, VariantHeader, WorkItem},
+    layout::{HEADERS, MorphHeader, NO_OUTPUT, VARIANTS, VariantHeader, WorkItem},
     variant::Variant,
 };
 use crate::animate::{InstanceId, MAX_MORPH_WEIGHT};
@@ -124,7 +124,7 @@ impl FrameBlock {
             let parts = cast.source_of(job.instance)?.parts.iter().zip(&outputs[job.outputs..]);
             for (part, _) in parts.filter(|(_, output)| !output.is_dead()) {
                 most += 2 * part.items.iter().sum::<u32>() as usize;
-                most += part.primitives.iter().map(|p| 1 + p.packed.targets.len()).sum::<usize>();
+                most += part.primitives.iter().map(|p| 1 + 2 * p.packed.targets.len()).sum::<usize>();
             }
         }
         Ok(most)
@@ -172,9 +172,9 @@ impl FrameBlock {
         self.words.push(bytemuck::cast(MorphHeader { count: active, source: first, pad: [0; 2] }));
         let targets = primitive.packed.targets.iter().zip(weights);
         for (target, &weight) in targets.filter(|(_, w)| is_active(**w)) {
-            let (blocks, deltas) = (source.start.tables + target.blocks, source.start.tables + target.deltas);
             let weight = weight.clamp(-MAX_MORPH_WEIGHT, MAX_MORPH_WEIGHT);
-            self.words.push(bytemuck::cast(ActiveTarget { blocks, deltas, weight, flags: target.flags }));
+            let words: [[u32; 4]; 2] = bytemuck::cast(target.active(source.start.tables, weight));
+            self.words.extend(words);
         }
         at
     }

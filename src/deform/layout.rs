@@ -47,18 +47,27 @@ pub struct MorphHeader {
     pub pad: [u32; 2],
 }
 
-/// One active target of a primitive.
+/// One active target of a primitive: 32 bytes, two `vec4<u32>` of the frame block.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct ActiveTarget {
-    /// First word of its (mask, rank) pairs in the tables: one pair per 32 vertices of the primitive.
+    /// First word of its (mask, rank) pairs in the tables: one pair per 32 vertices of the primitive. Unused
+    /// where it is dense.
     pub blocks: u32,
     /// First word of its deltas in the tables.
     pub deltas: u32,
-    /// How far it is applied.
-    pub weight: f32,
-    /// [`DELTA_NORMALS`] and [`DELTA_TANGENTS`].
+    /// [`DELTA_NORMALS`], [`DELTA_TANGENTS`], [`DELTA_DENSE`] and [`DELTA_SHORT`].
     pub flags: u32,
+    /// Unused.
+    pub pad: u32,
+    /// The weight, times the size of one step where deltas are in 16 bits.
+    pub position: f32,
+    /// The same for normals.
+    pub normal: f32,
+    /// The same for tangents.
+    pub tangent: f32,
+    /// Unused.
+    pub pad_end: f32,
 }
 
 /// This output of the item is not read by anyone.
@@ -67,6 +76,10 @@ pub const NO_OUTPUT: u32 = u32::MAX;
 pub const DELTA_NORMALS: u32 = 1;
 /// The target's deltas hold tangents.
 pub const DELTA_TANGENTS: u32 = 2;
+/// The target has a delta for every vertex of the primitive, and no (mask, rank) pairs.
+pub const DELTA_DENSE: u32 = 4;
+/// The target's deltas are integers of 16 bits.
+pub const DELTA_SHORT: u32 = 8;
 /// Kernel variants: four influence classes, packed or exact, without or with morphing.
 pub const VARIANTS: usize = 16;
 /// `vec4`s of headers at the start of a frame block.

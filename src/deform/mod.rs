@@ -12,14 +12,16 @@ pub mod gpu;
 mod layout;
 mod output;
 mod source;
+mod targets;
 mod variant;
 
 pub use cpu_deformer::CpuDeformer;
 pub use error::DeformError;
 pub use layout::{
-    ActiveTarget, DELTA_NORMALS, DELTA_TANGENTS, HEADERS, MorphHeader, NO_OUTPUT, VARIANTS, VariantHeader,
-    WorkItem,
+    ActiveTarget, DELTA_DENSE, DELTA_NORMALS, DELTA_SHORT, DELTA_TANGENTS, HEADERS, MorphHeader, NO_OUTPUT,
+    VARIANTS, VariantHeader, WorkItem,
 };
 pub use output::{BYTES_A, BakedPrimitive, DeformedPrimitive, DeformedRange};
 pub use source::Precision;
+pub use targets::MORPH_TOLERANCE;
 pub use variant::Variant;

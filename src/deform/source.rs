@@ -4,16 +4,17 @@ use glam::{Vec3, Vec4};
 
 use super::{
     DeformError,
-    codec::{oct_encode, oct_encode_signed, pack_unorm, unorm16},
-    layout::{DELTA_NORMALS, DELTA_TANGENTS},
+    codec::{MOST_STEPS, oct_encode, oct_encode_signed, pack_unorm, unorm16},
+    targets::PackedTarget,
 };
-use crate::model::{Chunk, Influence, InfluenceClass, Influences, MorphTarget, Primitive, chunks};
+use crate::model::{Chunk, Influence, InfluenceClass, Influences, Primitive, chunks};
 
 /// How exactly vertices are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Precision {
     /// 32 bytes in, 20 bytes out: positions f32, normals and tangents octahedral 2×16 bit (within 1e-4
-    /// rad), weights 16 bit.
+    /// rad), weights 16 bit. Morph deltas in 16 bits, where that moves no vertex by more than
+    /// [`MORPH_TOLERANCE`](super::MORPH_TOLERANCE) of the primitive's diagonal; others stay f32.
     #[default]
     Packed,
     /// 64 bytes in, 48 bytes out: everything f32.
@@ -63,16 +64,8 @@ pub(crate) struct PackedChunk {
     pub(crate) extra: u32,
 }
 
-/// Where one morph target lies in the tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PackedTarget {
-    pub(crate) blocks: u32,
-    pub(crate) deltas: u32,
-    pub(crate) flags: u32,
-}
-
 /// Where one primitive lies in the streams, relative to the model's own start in each.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PackedPrimitive {
     /// First vertex in streams A and B, in `vec4`s.
     pub(crate) source: u32,
@@ -100,9 +93,8 @@ impl Streams {
         for chunk in rigid.as_deref().unwrap_or(primitive.chunks()) {
             packed.push(self.push_chunk(primitive, influences, chunk, precision)?);
         }
+        let targets = self.push_targets(primitive, precision)?;
         let vertices = primitive.vertex_count();
-        let targets = primitive.targets().iter().map(|target| self.push_target(target, vertices));
-        let targets = targets.collect::<Result<_, _>>()?;
         Ok(PackedPrimitive { source, vertices: vertices as u32, chunks: packed, targets })
     }
 
@@ -165,7 +157,7 @@ impl Streams {
                 let steps = unorm16([a, b, c, d, e, f, g, h]);
                 let [w0, w1] = pack_unorm(&steps[..4]);
                 let tangent = oct_encode_signed(tangent.truncate(), tangent.w);
-                self.a.push([x, y, z, oct_encode(normal)]);
+                self.a.push([x, y, z, oct_encode(normal, MOST_STEPS, 0)]);
                 match chunk.class {
                     InfluenceClass::Any => self.b.push([tangent, joints, length, 0]),
                     _ => self.b.push([tangent, joints, w0, w1]),
@@ -189,36 +181,6 @@ impl Streams {
         Ok(start)
     }
 
-    /// (mask, rank) pairs for every 32 vertices, then the deltas.
-    fn push_target(&mut self, target: &MorphTarget, vertices: usize) -> Result<PackedTarget, DeformError> {
-        let blocks = unit(self.tables.len())?;
-        let start = self.tables.len();
-        self.tables.resize(start + vertices.div_ceil(32) * 2, 0);
-        for &vertex in target.vertices() {
-            self.tables[start + (vertex as usize / 32) * 2] |= 1 << (vertex % 32);
-        }
-        let mut rank = 0;
-        for pair in self.tables[start..].chunks_exact_mut(2) {
-            pair[1] = rank;
-            rank += pair[0].count_ones();
-        }
-        let deltas = unit(self.tables.len())?;
-        let (normals, tangents) = (!target.normals().is_empty(), !target.tangents().is_empty());
-        for i in 0..target.vertices().len() {
-            let delta = target.delta(i);
-            let mut push = |v: Vec3| self.tables.extend(v.to_array().map(f32::to_bits));
-            push(delta.position);
-            if normals {
-                push(delta.normal);
-            }
-            if tangents {
-                push(delta.tangent);
-            }
-        }
-        let flags = if normals { DELTA_NORMALS } else { 0 } | if tangents { DELTA_TANGENTS } else { 0 };
-        Ok(PackedTarget { blocks, deltas, flags })
-    }
-
     pub(crate) fn append(&mut self, mut other: Self) {
         self.a.append(&mut other.a);
         self.b.append(&mut other.b);
@@ -238,7 +200,7 @@ impl Streams {
     }
 }
 
-fn unit(len: usize) -> Result<u32, DeformError> {
+pub(super) fn unit(len: usize) -> Result<u32, DeformError> {
     u32::try_from(len).map_err(|_| DeformError::StreamTooLong { units: len })
 }
 

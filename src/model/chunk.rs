@@ -47,7 +47,8 @@ pub struct Chunk {
     pub joints: Vec<u32>,
 }
 
-/// New order of the vertices behind `source`: by class, then by joints (strongest first), then as given.
+/// New order of the vertices behind `source`: by class, then by the number of influences, so that vertices beside
+/// each other take as long, then by joints (strongest first), then as given.
 pub(super) fn order(influences: Option<&Influences>, source: &[u32]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..source.len() as u32).collect();
     if let Some(influences) = influences {
@@ -55,7 +56,9 @@ pub(super) fn order(influences: Option<&Influences>, source: &[u32]) -> Vec<u32>
         order.sort_by(|&a, &b| {
             let (a, b) = (row(a), row(b));
             let class = InfluenceClass::of(a.len()).cmp(&InfluenceClass::of(b.len()));
-            class.then_with(|| a.iter().map(|i| i.joint).cmp(b.iter().map(|i| i.joint)))
+            class
+                .then(a.len().cmp(&b.len()))
+                .then_with(|| a.iter().map(|i| i.joint).cmp(b.iter().map(|i| i.joint)))
         });
     }
     order

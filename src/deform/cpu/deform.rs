@@ -4,17 +4,17 @@ use super::{
     blend::Group,
     morph::morph_vertex,
     output::{store_a, store_b},
-    skin::skin_vertex,
+    skin::{skin_tangent, skin_vertex},
     source::load_vertex,
 };
 use crate::{
     animate::JointMatrix,
     deform::{
-        layout::{VARIANTS, VariantHeader, WorkItem},
-        source::Streams,
+        layout::{NO_OUTPUT, VARIANTS, VariantHeader, WorkItem},
+        source::{Precision, Streams},
         variant::Variant,
     },
-    model::CHUNK_JOINTS,
+    model::{CHUNK_JOINTS, InfluenceClass},
 };
 
 /// Runs every variant of a frame block. `palette` holds all instances' rows, `frame` the block as built
@@ -59,14 +59,21 @@ fn workgroup(
 
     let group =
         Group { streams, precision, class: variant.class, joints: &joints, palette, extra: item.extra };
+    let is_scaled = precision == Precision::Exact || variant.class == InfluenceClass::Any;
     for i in 0..vertices {
         let at = item.source + i * precision.stride();
         let mut vertex = load_vertex(streams, precision, at);
         if variant.morph && item.morph != 0 {
             vertex = morph_vertex(streams, frame, precision, vertex, item.morph, at);
         }
-        let skinned = skin_vertex(group.blend(at, i), vertex);
-        store_a(out_a, item.out_a, i, &skinned);
-        store_b(out_b, precision, item.out_b, i, &skinned);
+        let m = group.blend(at, i);
+        let skinned = skin_vertex(m, &vertex, is_scaled);
+        if item.out_a != NO_OUTPUT {
+            store_a(out_a, precision, item.out_a + i, &vertex, &skinned);
+        }
+        if item.out_b != NO_OUTPUT {
+            let direction = skin_tangent(m, vertex.tangent, is_scaled);
+            store_b(out_b, precision, item.out_b + i * precision.words_b(), &vertex, &skinned, direction);
+        }
     }
 }

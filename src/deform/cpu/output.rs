@@ -1,35 +1,65 @@
 //! Twin of wgsl/output.wgsl.
 
-use super::skin::Skinned;
+use glam::Vec3;
+
+use super::{skin::Skinned, source::Vertex};
 use crate::deform::{
-    codec::{oct_encode, oct_encode_signed},
-    layout::NO_OUTPUT,
+    codec::{HANDEDNESS, MOST_STEPS, oct_encode},
     source::Precision,
 };
 
-pub(super) fn store_a(out_a: &mut [[u32; 4]], start: u32, i: u32, skinned: &Skinned) {
-    if start == NO_OUTPUT {
-        return;
-    }
-    let v = skinned.vertex;
-    let [x, y, z] = v.position.to_array().map(f32::to_bits);
-    out_a[(start + i) as usize] = [x, y, z, oct_encode(v.normal)];
+/// Unit length; `fallback` where `v` has no direction. Components are cut to what can be squared.
+fn unit_or(v: Vec3, fallback: Vec3) -> Vec3 {
+    let cut = v.clamp(Vec3::splat(-1e18), Vec3::splat(1e18));
+    let square = cut.dot(cut);
+    if square > 1e-30 { cut * (1.0 / square.sqrt()) } else { fallback }
 }
 
-pub(super) fn store_b(out_b: &mut [u32], precision: Precision, start: u32, i: u32, skinned: &Skinned) {
-    if start == NO_OUTPUT {
-        return;
-    }
-    let v = skinned.vertex;
+fn outward(source: &Vertex, skinned: &Skinned) -> Vec3 {
+    let normal = if skinned.determinant < 0.0 { -skinned.normal } else { skinned.normal };
+    unit_or(normal, unit_or(source.normal, source.normal))
+}
+
+pub(super) fn store_a(
+    out_a: &mut [[u32; 4]],
+    precision: Precision,
+    at: u32,
+    source: &Vertex,
+    skinned: &Skinned,
+) {
+    let [x, y, z] = skinned.position.to_array().map(f32::to_bits);
+    let normal = match precision {
+        Precision::Exact => oct_encode(outward(source, skinned), MOST_STEPS, 0),
+        Precision::Packed => {
+            let scale = if skinned.determinant < 0.0 { -MOST_STEPS } else { MOST_STEPS };
+            oct_encode(skinned.normal, scale, source.normal_word)
+        }
+    };
+    out_a[at as usize] = [x, y, z, normal];
+}
+
+pub(super) fn store_b(
+    out_b: &mut [u32],
+    precision: Precision,
+    at: u32,
+    source: &Vertex,
+    skinned: &Skinned,
+    direction: Vec3,
+) {
+    let at = at as usize;
+    let mirrors = skinned.determinant < 0.0;
     match precision {
         Precision::Exact => {
-            let at = (start + i * 8) as usize;
-            let ([nx, ny, nz], [tx, ty, tz]) = (v.normal.to_array(), v.tangent.to_array());
-            let words = [nx, ny, nz, tx, ty, tz, v.handedness, skinned.orientation].map(f32::to_bits);
+            let n = outward(source, skinned);
+            let t = unit_or(direction, unit_or(source.tangent, source.tangent));
+            let orientation = if mirrors { -1.0 } else { 1.0 };
+            let words = [n.x, n.y, n.z, t.x, t.y, t.z, source.handedness, orientation].map(f32::to_bits);
             out_b[at..at + 8].copy_from_slice(&words);
         }
         Precision::Packed => {
-            out_b[(start + i) as usize] = oct_encode_signed(v.tangent, v.handedness * skinned.orientation);
+            let turn = if mirrors { HANDEDNESS } else { 0 };
+            let tangent = oct_encode(direction, MOST_STEPS, source.tangent_word);
+            out_b[at] = (tangent & !HANDEDNESS) | ((source.tangent_word ^ turn) & HANDEDNESS);
         }
     }
 }

@@ -19,9 +19,11 @@ impl From<JointMatrix> for Rows {
 }
 
 pub(super) struct Skinned {
-    pub(super) vertex: Vertex,
-    /// 1, or -1 where the blended matrix mirrors.
-    pub(super) orientation: f32,
+    pub(super) position: Vec3,
+    /// Of any length, and reversed where the determinant is negative.
+    pub(super) normal: Vec3,
+    /// Of the linear part; only its sign is of use.
+    pub(super) determinant: f32,
 }
 
 pub(super) fn scaled(m: Rows, weight: f32) -> Rows {
@@ -32,33 +34,33 @@ pub(super) fn added(sum: Rows, m: Rows, weight: f32) -> Rows {
     Rows { x: sum.x + m.x * weight, y: sum.y + m.y * weight, z: sum.z + m.z * weight }
 }
 
-/// Unit length; `fallback` where `v` has no direction. Components are cut to what can be squared.
-fn unit_or(v: Vec3, fallback: Vec3) -> Vec3 {
-    let cut = v.clamp(Vec3::splat(-1e18), Vec3::splat(1e18));
-    let square = cut.dot(cut);
-    if square > 1e-30 { cut * (1.0 / square.sqrt()) } else { fallback }
-}
-
 fn largest(m: Rows) -> f32 {
     let rows = [m.x, m.y, m.z].map(|r| r.truncate().abs());
     rows[0].max(rows[1]).max(rows[2]).max_element()
 }
 
-/// Positions by the matrix, tangents by its linear part, normals by its cofactor matrix times the sign
-/// of the determinant: the inverse transpose up to a positive factor, finite when singular.
-pub(super) fn skin_vertex(m: Rows, source: Vertex) -> Skinned {
-    let point = source.position.extend(1.0);
-    let position = Vec3::new(m.x.dot(point), m.y.dot(point), m.z.dot(point));
-    let scale = 1.0 / largest(m).max(1e-30);
-    let x = m.x.truncate() * scale;
-    let y = m.y.truncate() * scale;
-    let z = m.z.truncate() * scale;
-    let yz = y.cross(z);
-    let orientation = if x.dot(yz) < 0.0 { -1.0 } else { 1.0 };
-    let cofactor =
-        Vec3::new(yz.dot(source.normal), z.cross(x).dot(source.normal), x.cross(y).dot(source.normal));
-    let direction = Vec3::new(x.dot(source.tangent), y.dot(source.tangent), z.dot(source.tangent));
-    let normal = unit_or(cofactor * orientation, unit_or(source.normal, source.normal));
-    let tangent = unit_or(direction, unit_or(source.tangent, source.tangent));
-    Skinned { vertex: Vertex { position, normal, tangent, handedness: source.handedness }, orientation }
+/// The linear part's rows; where `is_scaled`, times what brings the largest coefficient to 1, so that products
+/// neither vanish nor overflow. Weights of up to 1 need no such care: what a palette may hold is bounded.
+fn linear(m: Rows, is_scaled: bool) -> [Vec3; 3] {
+    let scale = if is_scaled { 1.0 / largest(m).max(1e-30) } else { 1.0 };
+    [m.x, m.y, m.z].map(|row| row.truncate() * scale)
+}
+
+/// Positions by the matrix, normals by its cofactor matrix: the inverse transpose up to the determinant, finite
+/// when singular. Its first two rows share the product of row z with the normal.
+pub(super) fn skin_vertex(m: Rows, source: &Vertex, is_scaled: bool) -> Skinned {
+    let p = source.position;
+    let row = |r: Vec4| r.x * p.x + r.y * p.y + r.z * p.z + r.w;
+    let position = Vec3::new(row(m.x), row(m.y), row(m.z));
+    let [x, y, z] = linear(m, is_scaled);
+    let xy = x.cross(y);
+    let zn = z.cross(source.normal);
+    let normal = Vec3::new(y.dot(zn), -x.dot(zn), xy.dot(source.normal));
+    Skinned { position, normal, determinant: xy.dot(z) }
+}
+
+/// By the linear part; of any length.
+pub(super) fn skin_tangent(m: Rows, t: Vec3, is_scaled: bool) -> Vec3 {
+    let [x, y, z] = linear(m, is_scaled);
+    Vec3::new(x.dot(t), y.dot(t), z.dot(t))
 }

@@ -3,16 +3,23 @@
 use glam::{Vec3, Vec4};
 
 use crate::deform::{
-    codec::{oct_decode, oct_sign, unpack_unorm},
+    codec::{oct_decode_unscaled, unpack_unorm},
     source::{Precision, Streams},
 };
 
+/// Packed directions are of any length: the output divides anyway. The words are what stays of a direction that
+/// vanishes.
 #[derive(Clone, Copy)]
 pub(super) struct Vertex {
     pub(super) position: Vec3,
     pub(super) normal: Vec3,
     pub(super) tangent: Vec3,
+    /// Of exact vertices.
     pub(super) handedness: f32,
+    /// Of packed vertices.
+    pub(super) normal_word: u32,
+    /// Of packed vertices; holds the handedness.
+    pub(super) tangent_word: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -33,15 +40,19 @@ pub(super) fn load_vertex(streams: &Streams, precision: Precision, at: u32) -> V
                 normal: Vec3::new(a0.w, a1.x, a1.y),
                 tangent: Vec3::new(a1.z, a1.w, b0.x),
                 handedness: b0.y,
+                normal_word: 0,
+                tangent_word: 0,
             }
         }
         Precision::Packed => {
             let (a, b) = (streams.a[at], streams.b[at]);
             Vertex {
                 position: floats(a).truncate(),
-                normal: oct_decode(a[3]),
-                tangent: oct_decode(b[0]),
-                handedness: oct_sign(b[0]),
+                normal: oct_decode_unscaled(a[3]),
+                tangent: oct_decode_unscaled(b[0]),
+                handedness: 1.0,
+                normal_word: a[3],
+                tangent_word: b[0],
             }
         }
     }

@@ -382,7 +382,9 @@ impl DeclaredPart<'_> {
     }
 
     fn bytes_b(&self) -> u64 {
-        u64::from(self.part.vertices.max(1)) * u64::from(self.source.precision.words_b()) * 4
+        let bytes = u64::from(self.part.vertices) * u64::from(self.source.precision.words_b()) * 4;
+        // What exact variants bind at least; one layout serves all.
+        bytes.max(16)
     }
 
     fn with(&self, output: &Output) -> Option<SkinnedPart> {

@@ -77,13 +77,24 @@ impl Kernels {
     }
 }
 
-/// Every binding that some variant uses; variants that use fewer share the layout.
+/// Every binding that some variant uses, at the most that one of them needs; variants share the layout.
 fn entries() -> Vec<wgpu::BindGroupLayoutEntry> {
     let mut all: Vec<wgpu::BindGroupLayoutEntry> = Vec::new();
     for entry in shaders::DEFORM.iter().flat_map(|shader: &Shader| bind_group_layout_entries(shader, 0)) {
-        if all.iter().all(|known| known.binding != entry.binding) {
-            all.push(entry);
+        match all.iter_mut().find(|known| known.binding == entry.binding) {
+            Some(known) => widen(&mut known.ty, entry.ty),
+            None => all.push(entry),
         }
     }
     all
+}
+
+fn widen(known: &mut wgpu::BindingType, other: wgpu::BindingType) {
+    if let (
+        wgpu::BindingType::Buffer { min_binding_size: known, .. },
+        wgpu::BindingType::Buffer { min_binding_size: other, .. },
+    ) = (known, other)
+    {
+        *known = (*known).max(other);
+    }
 }
