@@ -60,7 +60,7 @@ fn deform_layouts(variant: &Variant) -> Vec<(&'static str, RustLayout)> {
         ("VariantHeader", rust_layout!(VariantHeader, first, count, pad)),
     ];
     if variant.flags.contains(&("morph", true)) {
-        all.push(("MorphHeader", rust_layout!(MorphHeader, count, source, pad)));
+        all.push(("MorphHeader", rust_layout!(MorphHeader, count, source, first, pad)));
         all.push((
             "ActiveTarget",
             rust_layout!(ActiveTarget, blocks, deltas, flags, pad, position, normal, tangent, pad_end),

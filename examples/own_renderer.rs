@@ -133,7 +133,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     deformer.advance(time);
     let mut encoder = device.create_command_encoder(&Default::default());
     deformer.record(&mut encoder)?;
-    let (vertices, _tangents) = deformer.buffers().ok_or("nothing was recorded")?;
     let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
         label: Some("characters"),
         color_attachments: &[Some(wgpu::RenderPassColorAttachment {
@@ -157,9 +156,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     pass.set_index_buffer(indices.slice(..), wgpu::IndexFormat::Uint32);
     for (slot, &instance) in (0u32..).zip(&instances) {
         for draw in &draws {
-            let part = deformer.vertices(instance, draw.part)?;
-            let base_vertex = part.first_vertices[draw.primitive] as i32;
-            pass.set_vertex_buffer(0, vertices.slice(part.a));
+            let base_vertex = deformer.first_vertices(instance, draw.part)?[draw.primitive] as i32;
+            pass.set_vertex_buffer(0, deformer.vertices(instance, draw.part)?.a);
             pass.draw_indexed(draw.indices.clone(), base_vertex, slot..slot + 1);
         }
     }

@@ -15,8 +15,8 @@
 //! - **A frame graph.** [`declare`] adds the two passes above to a [`graph::Graph`]; your raster passes
 //!   read the [`SkinnedPart`]s that it returns. What no pass reads is not deformed. [`declare_with`] chooses per
 //!   part: transient, persistent, or with the positions of the frame before.
-//! - **Your own frame.** [`Deformer::record`] writes into your encoder, [`Deformer::vertices`] and
-//!   [`Deformer::buffers`] give vertex buffers to draw from.
+//! - **Your own frame.** [`Deformer::record`] writes into your encoder, [`Deformer::vertices`] gives vertex
+//!   buffers to draw from.
 //! - **No GPU.** [`Animator`] evaluates poses and palettes, [`CpuDeformer`] deforms by the kernel's twin.
 //!
 //! ```no_run
@@ -30,7 +30,7 @@
 //!     deformer.advance(1.0 / 60.0);
 //!     let mut encoder = device.create_command_encoder(&Default::default());
 //!     deformer.record(&mut encoder)?;
-//!     // Draw part 0 from `deformer.buffers()` at `deformer.vertices(runner, 0)?`, then:
+//!     // Draw part 0 from the buffers of `deformer.vertices(runner, 0)?`, then:
 //!     queue.submit([encoder.finish()]);
 //! }
 //! # }
@@ -72,7 +72,8 @@ pub mod shaders;
 pub use animate::{Animator, InstanceId, LoopMode, ModelId, Player};
 #[cfg(feature = "gpu")]
 pub use deform::gpu::{
-    DeclareOptions, Deformer, OutputKind, ReadBack, Skinned, SkinnedPart, declare, declare_with,
+    DeclareOptions, DeformedVertices, Deformer, DeformerOptions, OutputKind, PaletteRows, ReadBack, Skinned,
+    SkinnedPart, declare, declare_with,
 };
 pub use deform::{CpuDeformer, DeformError, Precision};
 pub use model::Model;

@@ -86,17 +86,16 @@ impl Scene {
     fn recorded(&mut self, id: InstanceId, part: u32) -> [Vec<u8>; 2] {
         let mut encoder = self.device.create_command_encoder(&Default::default());
         self.frame.deformer.record(&mut encoder).unwrap();
-        let range = self.frame.deformer.vertices(id, part).unwrap();
-        let (a, b) = self.frame.deformer.buffers().unwrap();
-        let copies = [(a, range.a), (b, range.b)].map(|(buffer, range)| {
-            let size = range.end - range.start;
+        let vertices = self.frame.deformer.vertices(id, part).unwrap();
+        let copies = [vertices.a, vertices.b].map(|slice| {
+            let size = slice.size();
             let copy = self.device.create_buffer(&wgpu::BufferDescriptor {
                 label: None,
                 size,
                 usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
                 mapped_at_creation: false,
             });
-            encoder.copy_buffer_to_buffer(buffer, range.start, &copy, 0, size);
+            encoder.copy_buffer_to_buffer(slice.buffer(), slice.offset(), &copy, 0, size);
             copy
         });
         gpu::submit(&self.device, &self.queue, encoder);
@@ -366,9 +365,10 @@ fn the_palettes_of_the_frame_before_are_uploaded_on_demand() {
     let options = DeclareOptions { previous_palettes: true, ..Default::default() };
     let mut scene = scene_with(&options);
     let part = scene.skinned.all()[0].a;
-    let [current, previous] = [scene.skinned.palettes(), scene.skinned.previous_palettes().unwrap()];
+    let palettes = scene.skinned.palettes(scene.ids[0]).unwrap();
+    let (current, previous) = (palettes.current, palettes.previous.unwrap());
+    assert_eq!(palettes.rows, 0..30);
     [part, current, previous].into_iter().for_each(|value| scene.graph.export(value));
-    assert_eq!(scene.skinned.palette_rows(scene.ids[0]), Some(0..30));
     let (plan, mut runtime) = (scene.plan(), scene.runtime());
     let mut expected: Option<Vec<u8>> = None;
     for time in [0.1, 0.4, 0.9] {

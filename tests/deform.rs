@@ -268,7 +268,7 @@ fn a_read_back_from_before_a_spawn_is_refused_and_one_of_a_dropped_encoder_fails
     let old = gpu.deformer.read_back(&mut encoder).unwrap();
     gpu::submit(&gpu.device, &gpu.queue, encoder);
     let second = gpu.deformer.spawn(handle).unwrap();
-    assert_eq!(gpu.deformer.vertices(first, 0).unwrap_err(), DeformError::NotRecorded);
+    assert_eq!(gpu.deformer.vertices(first, 0).err(), Some(DeformError::NotRecorded));
     gpu.bake(second);
     assert_eq!(old.bake(&gpu.deformer, second).unwrap_err(), DeformError::NotRecorded);
 
@@ -387,7 +387,6 @@ fn an_empty_deformer_records_nothing() {
     let mut gpu = Gpu::new();
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     gpu.deformer.record(&mut encoder).unwrap();
-    assert!(gpu.deformer.buffers().is_none());
     assert_eq!(gpu.deformer.read_back(&mut encoder).err(), Some(DeformError::NotRecorded));
     gpu::submit(&gpu.device, &gpu.queue, encoder);
 }
@@ -419,8 +418,8 @@ fn a_model_over_the_binding_limit_is_refused_with_the_numbers_and_harms_nothing(
     let error = deformer.add_model(&queue, &big).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the source vertices A need 84800 bytes, but the device allows 65536 (max_storage_buffer_binding_size); \
-         request a higher limit or split the scene over two deformers"
+        "the source vertices A need 80000 bytes in one binding, but the device allows 65536 \
+         (max_storage_buffer_binding_size); request a higher limit or split the model"
     );
     deformer.add_model(&queue, &character(2, RIGID)).unwrap();
 }

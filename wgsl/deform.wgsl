@@ -5,7 +5,7 @@ import constants::VARIANT;
 import package::bindings::{frame, palette, tables};
 import package::blend::{blend, joints};
 import package::layout::{VariantHeader, WorkItem, NO_OUTPUT};
-import package::morph::morph_vertex;
+import package::morph::{morph_header, morph_vertex};
 import package::output::{store_a, store_b};
 import package::skin::{skin_tangent, skin_vertex};
 import package::source::{load_vertex, STRIDE};
@@ -43,12 +43,13 @@ fn deform(
     }
     workgroupBarrier();
 
+    @if(morph) let morphs = morph_header(item.morph);
     for (var i = lane; i < vertices; i += WORKGROUP) {
         let at = item.source + i * STRIDE;
         var vertex = load_vertex(at);
         @if(morph) {
-            if item.morph != 0u {
-                vertex = morph_vertex(vertex, item.morph, at);
+            if morphs.count != 0u {
+                vertex = morph_vertex(vertex, morphs, at);
             }
         }
         let m = blend(at, i, item.palette, item.extra);

@@ -27,7 +27,8 @@ struct VariantHeader {
 struct MorphHeader {
     count: u32,
     source: u32,
-    pad: vec2<u32>,
+    first: u32,
+    pad: u32,
 }
 
 struct ActiveTarget {

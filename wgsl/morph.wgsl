@@ -15,7 +15,7 @@ const LONGEST: vec3<f32> = vec3<f32>(1e9);
 
 fn morph_header(at: u32) -> MorphHeader {
     let word = frame[at];
-    return MorphHeader(word.x, word.y, word.zw);
+    return MorphHeader(word.x, word.y, word.z, word.w);
 }
 
 fn active_target(at: u32) -> ActiveTarget {
@@ -68,18 +68,17 @@ fn add_shorts(source: Vertex, entry: ActiveTarget, rank: u32) -> Vertex {
     return vertex;
 }
 
-fn morph_vertex(source: Vertex, block: u32, at: u32) -> Vertex {
+fn morph_vertex(source: Vertex, header: MorphHeader, at: u32) -> Vertex {
     var vertex = source;
     @if(!exact) {
         // Deltas belong to unit vectors.
         vertex.normal = normalize(vertex.normal);
         vertex.tangent = normalize(vertex.tangent);
     }
-    let header = morph_header(block);
     let index = (at - header.source) / STRIDE;
     let bit = 1u << (index & 31u);
     for (var k = 0u; k < header.count; k++) {
-        let entry = active_target(block + 1u + k * 2u);
+        let entry = active_target(header.first + k * 2u);
         var rank = index;
         if (entry.flags & DELTA_DENSE) == 0u {
             let pair = entry.blocks + (index >> 5u) * 2u;

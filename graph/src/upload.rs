@@ -1,6 +1,9 @@
 use std::{
     ops::Range,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 /// Staging buffers are a multiple of this many bytes, so that a growing upload rarely needs a new one.
@@ -32,6 +35,24 @@ pub struct UploadRing {
 #[derive(Debug, Default)]
 struct Returned {
     idle: Mutex<Idle>,
+    /// Uploads whose encoder was dropped instead of submitted.
+    lost: AtomicU64,
+}
+
+/// Up to when everything that was recorded with a ring's uploads has reached the GPU, as far as is known.
+///
+/// What the GPU keeps from frame to frame need not be written again as long as this stays equal: same ring, no
+/// encoder dropped meanwhile.
+#[derive(Clone, Debug)]
+pub struct Continuity {
+    returned: Arc<Returned>,
+    lost: u64,
+}
+
+impl PartialEq for Continuity {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.returned, &other.returned) && self.lost == other.lost
+    }
 }
 
 #[derive(Debug, Default)]
@@ -69,6 +90,11 @@ impl UploadRing {
         let view = buffer.slice(..).get_mapped_range_mut().ok()?;
         let slot = Slot { buffer: Some(buffer), take: self.takes, returned: Arc::clone(&self.returned) };
         Some(Staging { view: Some(view), slot, copied: false })
+    }
+
+    /// A mark to compare later ones with.
+    pub fn continuity(&self) -> Continuity {
+        Continuity { returned: Arc::clone(&self.returned), lost: self.returned.lost.load(Ordering::Acquire) }
     }
 
     /// Buffers that lie ready in the ring.
@@ -186,7 +212,10 @@ impl Drop for Staging {
         self.view = None;
         match self.slot.buffer.take() {
             // An encoder holds copies out of it and may still be submitted: leave the buffer to it.
-            Some(buffer) if self.copied => buffer.unmap(),
+            Some(buffer) if self.copied => {
+                self.slot.returned.lost.fetch_add(1, Ordering::Release);
+                buffer.unmap();
+            }
             Some(buffer) => self.slot.returned.lock().mapped.push((buffer, self.slot.take)),
             None => {}
         }
@@ -214,6 +243,7 @@ impl Slot {
 impl Drop for Slot {
     fn drop(&mut self) {
         if let Some(buffer) = self.buffer.take() {
+            self.returned.lost.fetch_add(1, Ordering::Release);
             self.returned.lock().unmapped.push(buffer);
         }
     }

@@ -5,6 +5,7 @@ use super::{
     batch::Batch,
     handle::{Handle, Slots},
     rate::Budget,
+    view::View,
 };
 use crate::model::{Model, Transform};
 
@@ -141,12 +142,13 @@ struct Place {
 /// [`Animator::evaluate`]; palettes and weights are then ready to read. Neither allocates once all that it needs has been used.
 #[derive(Debug, Default)]
 pub struct Animator {
-    batches: Slots<ModelKind, Batch>,
+    pub(super) batches: Slots<ModelKind, Batch>,
     instances: Slots<Instance, Place>,
     /// Rises whenever models or instances are added or removed.
     revision: u64,
     keeps_previous: bool,
     is_portable: bool,
+    pub(super) view: View,
     pub(super) budget: Budget,
     /// Numbers layers.
     layers: u64,
@@ -184,7 +186,7 @@ impl Animator {
         self.revision += 1;
         let id = self.instances.insert(Place { model, slot: 0 });
         if let (Some(batch), Some(place)) = (self.batches.get_mut(model), self.instances.get_mut(id)) {
-            place.slot = batch.push(id);
+            place.slot = batch.push(id, self.view.takes_in_new());
         }
         Ok(id)
     }
@@ -290,6 +292,12 @@ impl Animator {
         }
     }
 
+    /// Whether palettes of the evaluation before are kept.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn keeps_previous_palettes(&self) -> bool {
+        self.keeps_previous
+    }
+
     /// Keeps local transforms and world matrices of a model's instances for [`local`](Self::local) and
     /// [`world`](Self::world), as at first, or gives them up: then an evaluation writes palettes alone, which
     /// for crowds is several times faster.
@@ -318,19 +326,6 @@ impl Animator {
     pub fn use_simd(&mut self, simd: bool) {
         self.is_portable = !simd;
         self.batches.values_mut().for_each(|batch| batch.set_simd(simd));
-    }
-
-    /// Shows or hides the instance: hidden ones are evaluated but not deformed.
-    pub fn set_visible(&mut self, id: InstanceId, visible: bool) -> Result<(), AnimateError> {
-        let (batch, slot) = self.place_mut(id)?;
-        *batch.visible_mut(slot) = visible;
-        Ok(())
-    }
-
-    /// Whether the instance is shown.
-    pub fn visible(&self, id: InstanceId) -> Result<bool, AnimateError> {
-        let (batch, slot) = self.place(id)?;
-        Ok(batch.visible(slot))
     }
 
     /// The model behind a handle.

@@ -32,6 +32,9 @@ pub(crate) struct Batch {
     slices: Vec<Option<Box<Slice>>>,
     transforms: Vec<Affine3A>,
     visible: Vec<bool>,
+    in_view: Vec<bool>,
+    /// Of the view before, while the next one is set.
+    was_in_view: Vec<bool>,
     /// `slots * nodes` each if poses are kept, empty otherwise.
     translations: Vec<Vec3>,
     rotations: Vec<Quat>,
@@ -69,6 +72,8 @@ impl Batch {
             slices: Vec::new(),
             transforms: Vec::new(),
             visible: Vec::new(),
+            in_view: Vec::new(),
+            was_in_view: Vec::new(),
             translations: Vec::new(),
             rotations: Vec::new(),
             scales: Vec::new(),
@@ -86,13 +91,14 @@ impl Batch {
     }
 
     /// Adds an instance in the rest pose with an identity palette (the bind pose) and returns its slot.
-    pub(crate) fn push(&mut self, owner: Handle<Instance>) -> u32 {
+    pub(crate) fn push(&mut self, owner: Handle<Instance>, is_in_view: bool) -> u32 {
         let slot = self.owners.len();
         self.owners.push(owner);
         self.controls.push(Controls::default());
         self.slices.push(None);
         self.transforms.push(Affine3A::IDENTITY);
         self.visible.push(true);
+        self.in_view.push(is_in_view);
         self.weights.resize((slot + 1) * self.model().weight_count(), 0.0);
         self.resize_poses();
         self.palette.resize((slot + 1) * self.layout.len(), JointMatrix::IDENTITY);
@@ -113,6 +119,7 @@ impl Batch {
         self.slices.swap_remove(slot);
         self.transforms.swap_remove(slot);
         self.visible.swap_remove(slot);
+        self.in_view.swap_remove(slot);
         swap_remove_rows(&mut self.translations, slot, nodes);
         swap_remove_rows(&mut self.rotations, slot, nodes);
         swap_remove_rows(&mut self.scales, slot, nodes);
@@ -233,6 +240,24 @@ impl Batch {
 
     pub(crate) fn visible(&self, slot: u32) -> bool {
         self.visible[slot as usize]
+    }
+
+    pub(crate) fn is_in_view(&self, slot: u32) -> bool {
+        self.in_view[slot as usize]
+    }
+
+    pub(crate) fn start_view(&mut self, sees_all: bool) {
+        self.was_in_view.clone_from(&self.in_view);
+        self.in_view.fill(sees_all);
+    }
+
+    pub(crate) fn take_in_view(&mut self, slot: u32) {
+        self.in_view[slot as usize] = true;
+    }
+
+    /// Whether anything is different from the view before.
+    pub(crate) fn finish_view(&mut self) -> bool {
+        self.in_view != self.was_in_view
     }
 
     pub(crate) fn world(&self, slot: u32) -> &[Affine3A] {

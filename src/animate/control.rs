@@ -159,13 +159,14 @@ impl Animator {
     pub fn show_part(&mut self, id: InstanceId, part: u32, show: bool) -> Result<(), AnimateError> {
         let (model, controls) = self.controls_mut(id)?;
         check_part(model, part)?;
-        toggle(&mut controls.special_mut().hidden_parts, part, !show);
+        let changed = toggle(&mut controls.special_mut().hidden_parts, part, !show);
+        self.view.changed(changed);
         Ok(())
     }
 
-    /// Whether a part is deformed and drawn: neither it nor its instance is hidden.
+    /// Whether a part is deformed and drawn: neither it nor its instance is hidden, and the instance is in view.
     pub fn is_part_shown(&self, id: InstanceId, part: u32) -> Result<bool, AnimateError> {
-        let shown = self.visible(id)?;
+        let shown = self.is_shown(id)?;
         let special = self.controls(id)?.1.special();
         Ok(shown && special.is_none_or(|special| special.hidden_parts.binary_search(&part).is_err()))
     }
@@ -329,13 +330,14 @@ fn check_part(model: &Model, part: u32) -> Result<(), AnimateError> {
     if (part as usize) < parts { Ok(()) } else { Err(AnimateError::UnknownPart { part, parts }) }
 }
 
-/// Puts `value` into a sorted list, or takes it out.
-fn toggle(list: &mut Vec<u32>, value: u32, is_in: bool) {
+/// Puts `value` into a sorted list, or takes it out; returns whether that changed it.
+fn toggle(list: &mut Vec<u32>, value: u32, is_in: bool) -> bool {
     match (list.binary_search(&value), is_in) {
         (Err(at), true) => list.insert(at, value),
         (Ok(at), false) => {
             list.remove(at);
         }
-        (Ok(_), true) | (Err(_), false) => {}
+        (Ok(_), true) | (Err(_), false) => return false,
     }
+    true
 }

@@ -31,6 +31,7 @@ mod sample;
 mod sampling;
 mod slice;
 mod stage;
+mod view;
 
 pub use animator::{AnimateError, Animator, ClipRef, Instance, InstanceId, ModelId, ModelKind};
 pub use bind::{bind_here, bind_pose};

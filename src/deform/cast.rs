@@ -2,8 +2,9 @@ use std::collections::{HashMap, hash_map::Entry};
 
 use super::{
     DeformError,
+    group::{Needs, Reach},
     layout::VARIANTS,
-    source::{PackedPrimitive, Precision, Streams},
+    source::{PackedPrimitive, Precision, SOURCES, Streams},
     variant::Variant,
 };
 use crate::{
@@ -16,6 +17,8 @@ use crate::{
 pub(crate) struct Source {
     pub(crate) model: Model,
     pub(crate) precision: Precision,
+    /// Which set of streams holds its vertices.
+    pub(crate) page: usize,
     /// Where the model starts in each stream.
     pub(crate) start: Taken,
     /// One per shown part, in that order.
@@ -33,6 +36,22 @@ pub(crate) struct SourcePart {
     pub(crate) vertices: u32,
     /// Chunks of each kernel variant.
     pub(crate) items: [u32; VARIANTS],
+}
+
+impl SourcePart {
+    /// Most `vec4`s of the frame block that one instance of the part takes: all chunks, every target active.
+    pub(crate) fn words(&self) -> usize {
+        let items = 2 * self.items.iter().sum::<u32>() as usize;
+        let morphs = self.primitives.iter().map(|p| p.packed.targets.len()).filter(|targets| *targets > 0);
+        items + morphs.map(|targets| 1 + 2 * targets).sum::<usize>()
+    }
+}
+
+impl Source {
+    /// What an instance takes.
+    pub(crate) fn needs(&self, rows: usize) -> Needs {
+        Needs::of(&self.parts, rows, self.precision)
+    }
 }
 
 /// A packed primitive inside a part.
@@ -58,13 +77,53 @@ impl Taken {
         Ok(Self { vertices, extra: unit(streams.extra.len())?, tables: unit(streams.tables.len())? })
     }
 
-    fn plus(self, other: Self) -> Result<Self, DeformError> {
-        let sum = |a: u32, b: u32| {
-            let units = a as usize + b as usize;
-            a.checked_add(b).ok_or(DeformError::StreamTooLong { units })
-        };
-        let vertices = sum(self.vertices, other.vertices)?;
-        Ok(Self { vertices, extra: sum(self.extra, other.extra)?, tables: sum(self.tables, other.tables)? })
+    /// `None` where 32-bit offsets do not reach.
+    fn plus(self, other: Self) -> Option<Self> {
+        Some(Self {
+            vertices: self.vertices.checked_add(other.vertices)?,
+            extra: self.extra.checked_add(other.extra)?,
+            tables: self.tables.checked_add(other.tables)?,
+        })
+    }
+
+    /// Bytes of each stream, in the order of their bindings.
+    pub(crate) fn bytes(self) -> [u64; 4] {
+        let vertices = u64::from(self.vertices) * 16;
+        [vertices, vertices, u64::from(self.extra) * 16, u64::from(self.tables) * 4]
+    }
+
+    fn check(self, reach: Reach) -> Result<(), DeformError> {
+        SOURCES.iter().zip(self.bytes()).try_for_each(|(what, bytes)| reach.check(what, bytes))
+    }
+}
+
+/// How much of each page's streams is taken; a model lies in one page.
+#[derive(Debug, Default)]
+struct Pages {
+    reach: Reach,
+    taken: Vec<Taken>,
+}
+
+impl Pages {
+    /// The page for a model that takes `own`: the last one, or one more where the last has no room. Fails where a
+    /// model alone is too large.
+    fn place(&self, own: Taken) -> Result<(usize, Taken), DeformError> {
+        own.check(self.reach)?;
+        if let Some(last) = self.taken.last() {
+            let together = last.plus(own).filter(|together| together.check(self.reach).is_ok());
+            if together.is_some() {
+                return Ok((self.taken.len() - 1, *last));
+            }
+        }
+        Ok((self.taken.len(), Taken::default()))
+    }
+
+    fn take(&mut self, page: usize, own: Taken) {
+        if page == self.taken.len() {
+            self.taken.push(Taken::default());
+        }
+        // `place` has found room.
+        self.taken[page] = self.taken[page].plus(own).unwrap_or_default();
     }
 }
 
@@ -73,8 +132,7 @@ impl Taken {
 pub(crate) struct Prepared {
     source: Source,
     streams: Streams,
-    /// What the streams will hold together.
-    pub(crate) taken: Taken,
+    own: Taken,
 }
 
 /// The models and instances that are deformed together: their poses, and where every vertex lies in the
@@ -83,30 +141,36 @@ pub(crate) struct Prepared {
 pub(crate) struct Cast {
     pub(crate) animator: Animator,
     sources: HashMap<ModelId, Source>,
-    /// How much of each stream is taken.
-    taken: Taken,
+    pages: Pages,
     /// How often everything was packed anew.
     repacked: u64,
 }
 
 impl Cast {
+    /// Nothing, in streams of this size at most.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn new(reach: Reach) -> Self {
+        Self { pages: Pages { reach, taken: Vec::new() }, ..Self::default() }
+    }
+
     /// Packs `model` without taking it in yet; [`Cast::insert`] does.
     pub(crate) fn prepare(&self, model: &Model, precision: Precision) -> Result<Prepared, DeformError> {
         let (mut source, streams) = pack(model, precision)?;
-        source.start = self.taken;
-        let taken = self.taken.plus(Taken::of(&streams)?)?;
-        Ok(Prepared { source, streams, taken })
+        let own = Taken::of(&streams)?;
+        (source.page, source.start) = self.pages.place(own)?;
+        Ok(Prepared { source, streams, own })
     }
 
-    /// Takes a prepared model in; its streams belong behind what was taken before.
-    pub(crate) fn insert(&mut self, prepared: Prepared) -> Result<(ModelId, Streams), DeformError> {
-        let Prepared { mut source, streams, taken } = prepared;
+    /// Takes a prepared model in; its streams belong behind what was taken in its page before.
+    pub(crate) fn insert(&mut self, prepared: Prepared) -> Result<(ModelId, usize, Streams), DeformError> {
+        let Prepared { mut source, streams, own } = prepared;
         let id = self.animator.add_model(&source.model);
         let rows = self.animator.palette_layout(id)?.parts();
         source.parts.iter_mut().zip(rows).for_each(|(part, row)| part.palette = *row);
-        self.taken = taken;
+        let page = source.page;
+        self.pages.take(page, own);
         self.sources.insert(id, source);
-        Ok((id, streams))
+        Ok((id, page, streams))
     }
 
     pub(crate) fn remove_model(&mut self, id: ModelId) -> Result<(), DeformError> {
@@ -120,12 +184,6 @@ impl Cast {
         self.animator.revision() + self.repacked
     }
 
-    /// How much of the streams is taken.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn taken(&self) -> Taken {
-        self.taken
-    }
-
     pub(crate) fn source(&self, id: ModelId) -> Result<&Source, DeformError> {
         self.sources.get(&id).ok_or(AnimateError::StaleModel(id).into())
     }
@@ -135,19 +193,49 @@ impl Cast {
         self.source(model)
     }
 
-    /// Packs every model anew, one after another: after a removal, when buffers grow, or for a new device.
-    pub(crate) fn repack(&mut self) -> Result<Streams, DeformError> {
-        let mut streams = Streams::default();
+    /// Packs every model anew, one after another, a [`Streams`] for each page: after a removal, or for another
+    /// device. Fails, and changes nothing, where a model is too large for `reach`.
+    pub(crate) fn repack(&mut self, reach: Reach) -> Result<Vec<Streams>, DeformError> {
+        let mut pages = Pages { reach, taken: Vec::new() };
+        let mut streams: Vec<Streams> = Vec::new();
+        let mut places = Vec::new();
         for id in self.animator.models() {
+            let Some(source) = self.sources.get(&id) else { continue };
+            let (_, own) = pack(&source.model, source.precision)?;
+            let taken = Taken::of(&own)?;
+            let (page, start) = pages.place(taken)?;
+            pages.take(page, taken);
+            match streams.get_mut(page) {
+                Some(streams) => streams.append(own),
+                None => streams.push(own),
+            }
+            places.push((id, page, start));
+        }
+        for (id, page, start) in places {
             if let Some(source) = self.sources.get_mut(&id) {
-                let (_, own) = pack(&source.model, source.precision)?;
-                source.start = Taken::of(&streams)?;
-                streams.append(own);
+                (source.page, source.start) = (page, start);
             }
         }
-        self.taken = Taken::of(&streams)?;
+        self.pages = pages;
         self.repacked += 1;
         Ok(streams)
+    }
+
+    /// Everything in one page anew, for larger buffers; nothing moves.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn pack_page(&self, page: usize) -> Result<Streams, DeformError> {
+        let mut streams = Streams::default();
+        let mut inside: Vec<_> = self.sources.values().filter(|source| source.page == page).collect();
+        inside.sort_by_key(|source| (source.start.vertices, source.start.tables, source.start.extra));
+        for source in inside {
+            streams.append(pack(&source.model, source.precision)?.1);
+        }
+        Ok(streams)
+    }
+
+    #[cfg(feature = "gpu")]
+    pub(crate) fn reach(&self) -> Reach {
+        self.pages.reach
     }
 }
 
@@ -168,7 +256,7 @@ fn pack(model: &Model, precision: Precision) -> Result<(Source, Streams), Deform
         };
         parts.push(part(index, precision, packed));
     }
-    Ok((Source { model: model.clone(), precision, start: Taken::default(), parts }, streams))
+    Ok((Source { model: model.clone(), precision, page: 0, start: Taken::default(), parts }, streams))
 }
 
 fn part(index: u32, precision: Precision, packed: &[PackedPrimitive]) -> SourcePart {

@@ -3,6 +3,7 @@ use super::{
     cast::Cast,
     cpu,
     frame::FrameBlock,
+    group::Reach,
     output::{BakedPrimitive, OutputLayout, bake},
     source::{Precision, Streams},
 };
@@ -16,9 +17,18 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct CpuDeformer {
     cast: Cast,
-    streams: Streams,
-    frame: FrameBlock,
+    /// A page each.
+    streams: Vec<Streams>,
     layout: OutputLayout,
+    /// By group.
+    stages: Vec<Stage>,
+}
+
+/// What one group of instances reads and writes.
+#[derive(Debug, Default)]
+struct Stage {
+    frame: FrameBlock,
+    items: Vec<cpu::Listed>,
     palette: Vec<JointMatrix>,
     out_a: Vec<[u32; 4]>,
     out_b: Vec<u32>,
@@ -33,15 +43,18 @@ impl CpuDeformer {
 
     /// Packs a model's vertices.
     pub fn add_model(&mut self, model: &Model, precision: Precision) -> Result<ModelId, DeformError> {
-        let (id, streams) = self.cast.insert(self.cast.prepare(model, precision)?)?;
-        self.streams.append(streams);
+        let (id, page, streams) = self.cast.insert(self.cast.prepare(model, precision)?)?;
+        match self.streams.get_mut(page) {
+            Some(page) => page.append(streams),
+            None => self.streams.push(streams),
+        }
         Ok(id)
     }
 
     /// Forgets a model without instances and frees its vertices.
     pub fn remove_model(&mut self, id: ModelId) -> Result<(), DeformError> {
         self.cast.remove_model(id)?;
-        self.streams = self.cast.repack()?;
+        self.streams = self.cast.repack(Reach::UNLIMITED)?;
         Ok(())
     }
 
@@ -66,27 +79,34 @@ impl CpuDeformer {
         &mut self.cast.animator
     }
 
-    /// Evaluates every instance and deforms the visible ones. Allocates only after models or instances
-    /// changed.
+    /// Evaluates every instance and deforms the visible ones, with the feature `threads` on all threads of the
+    /// current rayon pool. Allocates only after models or instances changed, apart from what rayon itself does.
     pub fn run(&mut self) -> Result<(), DeformError> {
         self.cast.animator.evaluate();
         let _span = tracing::trace_span!("deform", device = "cpu").entered();
-        self.layout.update(&self.cast)?;
-        self.out_a.resize(self.layout.len_a as usize, [0; 4]);
-        self.out_b.resize(self.layout.len_b as usize, 0);
-        self.palette.clear();
-        for job in &self.layout.jobs {
-            self.palette.extend_from_slice(self.cast.animator.palette(job.instance)?);
+        self.layout.update(&self.cast, Reach::UNLIMITED)?;
+        self.stages.resize_with(self.layout.groups.len(), Stage::default);
+        for (group, stage) in self.layout.groups.iter().zip(&mut self.stages) {
+            stage.out_a.resize(group.len_a as usize, [0; 4]);
+            stage.out_b.resize(group.len_b as usize, 0);
+            stage.palette.clear();
+            for job in &group.jobs {
+                stage.palette.extend_from_slice(self.cast.animator.palette(job.instance)?);
+            }
+            if stage.frame.build(&self.cast, &group.jobs, &group.outputs, &[])? {
+                cpu::list(stage.frame.words(), &mut stage.items);
+            }
+            let (streams, frame) = (&self.streams[group.page], stage.frame.words());
+            let input = cpu::Input { streams, palette: &stage.palette, frame };
+            cpu::deform(input, &stage.items, &mut stage.out_a, &mut stage.out_b);
         }
-        self.frame.build(&self.cast, &self.layout.jobs, &self.layout.outputs)?;
-        let frame = self.frame.words();
-        cpu::deform(&self.streams, &self.palette, frame, &mut self.out_a, &mut self.out_b);
         Ok(())
     }
 
     /// Every primitive of an instance as of the last [`CpuDeformer::run`], in the instance's space and
     /// the source's vertex order.
     pub fn bake(&self, instance: InstanceId) -> Result<Vec<BakedPrimitive>, DeformError> {
-        bake(&self.cast, &self.layout, instance, &self.out_a, &self.out_b)
+        let outputs = |group: usize| (&self.stages[group].out_a[..], &self.stages[group].out_b[..]);
+        bake(&self.cast, &self.layout, instance, outputs)
     }
 }

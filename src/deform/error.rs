@@ -19,9 +19,9 @@ pub enum DeformError {
         /// Units it would hold.
         units: usize,
     },
-    /// A buffer would pass one of the device's limits.
+    /// One model or instance alone would pass one of the device's limits.
     #[error(
-        "the {what} need {bytes} bytes, but the device allows {limit} ({name}); request a higher limit or split the scene over two deformers"
+        "the {what} need {bytes} bytes in one binding, but the device allows {limit} ({name}); request a higher limit or split the model"
     )]
     OverLimit {
         /// Which buffer.

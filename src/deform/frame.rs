@@ -40,62 +40,72 @@ impl Job {
     /// The next job behind `jobs`.
     pub(crate) fn after(
         jobs: &[Self],
-        cast: &Cast,
         instance: InstanceId,
+        rows: usize,
         outputs: usize,
     ) -> Result<Self, DeformError> {
-        let rows = cast.animator.palette(instance)?.len();
-        let palette = jobs.last().map_or(0, |last| last.palette as usize + last.rows as usize);
+        let palette = Self::rows(jobs);
         let whole = |units: usize| u32::try_from(units).map_err(|_| DeformError::StreamTooLong { units });
         whole(palette + rows)?;
         Ok(Self { instance, outputs, palette: palette as u32, rows: rows as u32 })
     }
 
     /// Palette rows of all jobs together.
-    #[cfg(feature = "gpu")]
     pub(crate) fn rows(jobs: &[Self]) -> usize {
         jobs.last().map_or(0, |last| last.palette as usize + last.rows as usize)
     }
 }
 
-/// The block of work items and active morph targets that the kernel reads, built anew every frame
-/// without allocating once it has reached its size.
+/// The block that the kernel reads beside palettes: headers and work items, which change only when something is
+/// shown, hidden or placed elsewhere, and behind them the active morph targets of the frame. Built without allocating
+/// once it has reached its size.
 #[derive(Debug, Default)]
 pub(crate) struct FrameBlock {
     words: Vec<[u32; 4]>,
     counts: [u32; VARIANTS],
+    /// Where morph headers start in `words`; items end there.
+    morphs_at: usize,
+    /// The morphed primitives of shown parts, in the order of their headers.
+    morphs: Vec<Morph>,
+    /// What the items were built from.
+    key: Option<(u64, u64)>,
+    outputs: Vec<PartOutput>,
+    left_out: Vec<bool>,
+}
+
+/// A morphed primitive of an instance.
+#[derive(Clone, Copy, Debug)]
+struct Morph {
+    instance: InstanceId,
+    /// Place among the model's shown parts, and in the part.
+    part: usize,
+    primitive: usize,
 }
 
 impl FrameBlock {
-    /// Items of visible instances, grouped by kernel variant: headers, items, then morph blocks.
+    /// Items of shown parts, grouped by kernel variant, and their active targets. `left_out` says which jobs are to be
+    /// left as they are; shorter, it leaves no others out. Returns whether headers and items are others than before.
     pub(crate) fn build(
         &mut self,
         cast: &Cast,
         jobs: &[Job],
         outputs: &[PartOutput],
-    ) -> Result<(), DeformError> {
-        self.count(cast, jobs, outputs)?;
-        let mut next = self.write_headers();
-        for job in jobs {
-            let palette = job.palette;
-            if !cast.animator.visible(job.instance)? {
-                continue;
-            }
-            let source = cast.source_of(job.instance)?;
-            let weights = cast.animator.weights(job.instance)?;
-            for (part, output) in source.parts.iter().zip(&outputs[job.outputs..]) {
-                if output.is_dead() || !cast.animator.is_part_shown(job.instance, part.part)? {
-                    continue;
-                }
-                let weights = &weights[source.model.weight_range(part.part)];
-                for primitive in &part.primitives {
-                    let morph = self.push_morph(source, primitive, weights);
-                    let place = Placed { source, part, primitive, palette, morph, output: *output };
-                    self.write_items(&place, &mut next);
-                }
-            }
+        left_out: &[bool],
+    ) -> Result<bool, DeformError> {
+        let key = Some((cast.revision(), cast.animator.visibility()));
+        let is_new = self.key != key || self.outputs != outputs || self.left_out != left_out;
+        if is_new {
+            // Not valid until it is complete.
+            self.key = None;
+            self.build_items(cast, jobs, outputs, left_out)?;
+            self.outputs.clear();
+            self.outputs.extend_from_slice(outputs);
+            self.left_out.clear();
+            self.left_out.extend_from_slice(left_out);
+            self.key = key;
         }
-        Ok(())
+        self.build_morphs(cast)?;
+        Ok(is_new)
     }
 
     /// The block, as the kernel's binding 5.
@@ -103,8 +113,13 @@ impl FrameBlock {
         &self.words
     }
 
-    /// Work items of each variant.
+    /// Where the words start that change from frame to frame.
     #[cfg(feature = "gpu")]
+    pub(crate) fn morphs_at(&self) -> usize {
+        self.morphs_at
+    }
+
+    /// Work items of each variant.
     pub(crate) fn counts(&self) -> &[u32; VARIANTS] {
         &self.counts
     }
@@ -112,6 +127,7 @@ impl FrameBlock {
     /// No items, no targets.
     #[cfg(feature = "gpu")]
     pub(crate) fn clear(&mut self) {
+        self.key = None;
         self.words.clear();
         self.counts = [0; VARIANTS];
     }
@@ -122,20 +138,55 @@ impl FrameBlock {
         let mut most = HEADERS;
         for job in jobs {
             let parts = cast.source_of(job.instance)?.parts.iter().zip(&outputs[job.outputs..]);
-            for (part, _) in parts.filter(|(_, output)| !output.is_dead()) {
-                most += 2 * part.items.iter().sum::<u32>() as usize;
-                most += part.primitives.iter().map(|p| 1 + 2 * p.packed.targets.len()).sum::<usize>();
-            }
+            most +=
+                parts.filter(|(_, output)| !output.is_dead()).map(|(part, _)| part.words()).sum::<usize>();
         }
         Ok(most)
     }
 
-    fn count(&mut self, cast: &Cast, jobs: &[Job], outputs: &[PartOutput]) -> Result<(), DeformError> {
-        self.counts = [0; VARIANTS];
-        for job in jobs {
-            if !cast.animator.visible(job.instance)? {
-                continue;
+    fn build_items(
+        &mut self,
+        cast: &Cast,
+        jobs: &[Job],
+        outputs: &[PartOutput],
+        left_out: &[bool],
+    ) -> Result<(), DeformError> {
+        self.count(cast, jobs, outputs, left_out)?;
+        let mut next = self.write_headers();
+        self.morphs_at = self.words.len();
+        self.morphs.clear();
+        for job in shown(cast, jobs, left_out) {
+            let source = cast.source_of(job.instance)?;
+            let parts = source.parts.iter().zip(&outputs[job.outputs..]).enumerate();
+            for (at, (part, output)) in parts {
+                if output.is_dead() || !cast.animator.is_part_shown(job.instance, part.part)? {
+                    continue;
+                }
+                for (index, primitive) in part.primitives.iter().enumerate() {
+                    let morph = if primitive.packed.targets.is_empty() {
+                        0
+                    } else {
+                        self.morphs.push(Morph { instance: job.instance, part: at, primitive: index });
+                        (self.morphs_at + self.morphs.len() - 1) as u32
+                    };
+                    let palette = job.palette;
+                    let place = Placed { source, part, primitive, palette, morph, output: *output };
+                    self.write_items(&place, &mut next);
+                }
             }
+        }
+        Ok(())
+    }
+
+    fn count(
+        &mut self,
+        cast: &Cast,
+        jobs: &[Job],
+        outputs: &[PartOutput],
+        left_out: &[bool],
+    ) -> Result<(), DeformError> {
+        self.counts = [0; VARIANTS];
+        for job in shown(cast, jobs, left_out) {
             let source = cast.source_of(job.instance)?;
             for (part, output) in source.parts.iter().zip(&outputs[job.outputs..]) {
                 if !output.is_dead() && cast.animator.is_part_shown(job.instance, part.part)? {
@@ -159,24 +210,6 @@ impl FrameBlock {
             first += count * 2;
         }
         next
-    }
-
-    /// Lists the active targets behind the items; returns where, or 0 when none is.
-    fn push_morph(&mut self, source: &Source, primitive: &PartPrimitive, weights: &[f32]) -> u32 {
-        let active = weights.iter().filter(|w| is_active(**w)).count() as u32;
-        if active == 0 || primitive.packed.targets.is_empty() {
-            return 0;
-        }
-        let at = self.words.len() as u32;
-        let first = source.start.vertices + primitive.packed.source;
-        self.words.push(bytemuck::cast(MorphHeader { count: active, source: first, pad: [0; 2] }));
-        let targets = primitive.packed.targets.iter().zip(weights);
-        for (target, &weight) in targets.filter(|(_, w)| is_active(**w)) {
-            let weight = weight.clamp(-MAX_MORPH_WEIGHT, MAX_MORPH_WEIGHT);
-            let words: [[u32; 4]; 2] = bytemuck::cast(target.active(source.start.tables, weight));
-            self.words.extend(words);
-        }
-        at
     }
 
     fn write_items(&mut self, place: &Placed<'_>, next: &mut [u32; VARIANTS]) {
@@ -203,6 +236,39 @@ impl FrameBlock {
             next[variant] += 2;
         }
     }
+
+    /// A header for each morphed primitive, then the active targets of all of them.
+    fn build_morphs(&mut self, cast: &Cast) -> Result<(), DeformError> {
+        let Self { words, morphs, morphs_at, .. } = self;
+        words.truncate(*morphs_at);
+        words.resize(*morphs_at + morphs.len(), [0; 4]);
+        for (at, morph) in morphs.iter().enumerate() {
+            let source = cast.source_of(morph.instance)?;
+            let part = &source.parts[morph.part];
+            let primitive = &part.primitives[morph.primitive].packed;
+            let weights = &cast.animator.weights(morph.instance)?[source.model.weight_range(part.part)];
+            let first = words.len() as u32;
+            for (target, &weight) in primitive.targets.iter().zip(weights).filter(|(_, w)| is_active(**w)) {
+                let weight = weight.clamp(-MAX_MORPH_WEIGHT, MAX_MORPH_WEIGHT);
+                let active: [[u32; 4]; 2] = bytemuck::cast(target.active(source.start.tables, weight));
+                words.extend(active);
+            }
+            words[*morphs_at + at] = bytemuck::cast(MorphHeader {
+                count: (words.len() as u32 - first) / 2,
+                source: source.start.vertices + primitive.source,
+                first,
+                pad: 0,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The jobs whose instances are shown. Those of instances that are gone are none.
+fn shown<'j>(cast: &'j Cast, jobs: &'j [Job], left_out: &'j [bool]) -> impl Iterator<Item = &'j Job> {
+    let is_shown = |job: &Job| cast.animator.is_shown(job.instance).unwrap_or_default();
+    let stays = |at: usize| left_out.get(at).copied().unwrap_or_default();
+    jobs.iter().enumerate().filter(move |(at, job)| !stays(*at) && is_shown(job)).map(|(_, job)| job)
 }
 
 /// A spline between huge keys can leave NaN.

@@ -17,7 +17,7 @@ pub struct WorkItem {
     pub out_a: u32,
     /// First word in output B, or [`NO_OUTPUT`].
     pub out_b: u32,
-    /// The instance's morph block for this primitive in the frame block, in `vec4`s; 0 when none is active.
+    /// The instance's [`MorphHeader`] for this primitive in the frame block, in `vec4`s; 0 without targets.
     pub morph: u32,
     /// First `vec4` of the chunk (classes of eight) or the model (class any) in the extra stream.
     pub extra: u32,
@@ -35,7 +35,7 @@ pub struct VariantHeader {
     pub pad: [u32; 2],
 }
 
-/// Start of a morph block: how many targets follow, and where the primitive starts.
+/// The active targets of a primitive, and where the primitive starts.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct MorphHeader {
@@ -43,8 +43,10 @@ pub struct MorphHeader {
     pub count: u32,
     /// The primitive's first vertex in stream A, in `vec4`s.
     pub source: u32,
+    /// The first active target, in `vec4`s from the start of the frame block.
+    pub first: u32,
     /// Unused.
-    pub pad: [u32; 2],
+    pub pad: u32,
 }
 
 /// One active target of a primitive: 32 bytes, two `vec4<u32>` of the frame block.

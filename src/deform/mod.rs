@@ -9,10 +9,13 @@ mod error;
 mod frame;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+mod group;
 mod layout;
 mod output;
 mod source;
 mod targets;
+#[cfg(feature = "gpu")]
+mod unchanged;
 mod variant;
 
 pub use cpu_deformer::CpuDeformer;
@@ -21,7 +24,7 @@ pub use layout::{
     ActiveTarget, DELTA_DENSE, DELTA_NORMALS, DELTA_SHORT, DELTA_TANGENTS, HEADERS, MorphHeader, NO_OUTPUT,
     VARIANTS, VariantHeader, WorkItem,
 };
-pub use output::{BYTES_A, BakedPrimitive, DeformedPrimitive, DeformedRange};
+pub use output::{BYTES_A, BakedPrimitive, DeformedPrimitive};
 pub use source::Precision;
 pub use targets::MORPH_TOLERANCE;
 pub use variant::Variant;

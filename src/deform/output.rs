@@ -9,6 +9,7 @@ use super::{
     cast::Cast,
     codec::{oct_decode, oct_sign},
     frame::{Job, PartOutput},
+    group::{Group, PART_ALIGNMENT, Reach, Sharing},
     source::Precision,
 };
 use crate::{animate::InstanceId, model::Primitive};
@@ -16,68 +17,74 @@ use crate::{animate::InstanceId, model::Primitive};
 /// Bytes a vertex takes in output A.
 pub const BYTES_A: u64 = 16;
 
-/// Every part of every instance, one after another, each at a multiple of 256 bytes in both buffers so
-/// that it can also be bound as storage.
+/// Every part of every instance, one after another in the pair of buffers of its group, each at a multiple of 256
+/// bytes in both so that it can also be bound as storage.
 #[derive(Debug, Default)]
 pub(crate) struct OutputLayout {
-    pub(crate) jobs: Vec<Job>,
-    pub(crate) outputs: Vec<PartOutput>,
-    /// Size of output A in `vec4`s and of output B in words.
-    pub(crate) len_a: u32,
-    pub(crate) len_b: u32,
-    first: HashMap<InstanceId, usize>,
+    pub(crate) groups: Vec<Group>,
+    /// Which group an instance is in, and where its outputs start there.
+    first: HashMap<InstanceId, (usize, usize)>,
     revision: Option<u64>,
 }
 
 impl OutputLayout {
     /// Lays everything out anew when models or instances changed; returns whether it did.
-    pub(crate) fn update(&mut self, cast: &Cast) -> Result<bool, DeformError> {
+    pub(crate) fn update(&mut self, cast: &Cast, reach: Reach) -> Result<bool, DeformError> {
         if self.revision == Some(cast.revision()) {
             return Ok(false);
         }
-        self.jobs.clear();
-        self.outputs.clear();
+        self.revision = None;
+        self.groups.clear();
         self.first.clear();
-        (self.len_a, self.len_b) = (0, 0);
+        let mut sharing = Sharing::new(reach);
         for instance in cast.animator.instances() {
             // One of a model that only the animator knows has no vertices here.
             let Ok(source) = cast.source_of(instance) else { continue };
-            self.first.insert(instance, self.outputs.len());
-            let job = Job::after(&self.jobs, cast, instance, self.outputs.len())?;
-            self.jobs.push(job);
+            let rows = cast.animator.palette_layout(cast.animator.model_of(instance)?)?.len();
+            let starts = sharing.starts_group(source.page, source.needs(rows))?;
+            if starts {
+                self.groups.push(Group { page: source.page, ..Group::default() });
+            }
+            let at = self.groups.len() - 1;
+            let Some(group) = self.groups.last_mut() else { continue };
+            self.first.insert(instance, (at, group.outputs.len()));
+            group.jobs.push(Job::after(&group.jobs, instance, rows, group.outputs.len())?);
             for part in &source.parts {
-                self.outputs.push(PartOutput { a: self.len_a, b: self.len_b });
-                self.len_a = grow(self.len_a, part.vertices, 16)?;
-                self.len_b = grow(self.len_b, words(part.vertices, source.precision)?, 64)?;
+                group.outputs.push(PartOutput { a: group.len_a, b: group.len_b });
+                group.len_a = grow(group.len_a, part.vertices, (PART_ALIGNMENT / BYTES_A) as u32)?;
+                let words = words(part.vertices, source.precision)?;
+                group.len_b = grow(group.len_b, words, (PART_ALIGNMENT / 4) as u32)?;
             }
         }
         self.revision = Some(cast.revision());
         Ok(true)
     }
 
-    /// Where the vertices of a part lie, by its index in the model.
+    /// The group whose outputs hold a part, by its index in the model, and where.
     pub(crate) fn find(
         &self,
         cast: &Cast,
         instance: InstanceId,
         part: u32,
-    ) -> Result<DeformedRange, DeformError> {
+    ) -> Result<(usize, DeformedRange), DeformError> {
         let source = cast.source_of(instance)?;
         let Some(shown) = source.parts.iter().position(|known| known.part == part) else {
             return Err(DeformError::UnknownPart { part, shown: source.model.shown_parts().to_vec() });
         };
         let data = &source.parts[shown];
         let first = self.first.get(&instance).filter(|_| self.revision == Some(cast.revision()));
-        let output = self.outputs[*first.ok_or(DeformError::NotRecorded)? + shown];
+        let (group, first) = *first.ok_or(DeformError::NotRecorded)?;
+        let output = self.groups[group].outputs[first + shown];
         let bytes_b = u64::from(source.precision.words_b()) * 4;
         let (a, b) = (u64::from(output.a) * BYTES_A, u64::from(output.b) * 4);
         let vertices = u64::from(data.vertices);
-        Ok(DeformedRange {
+        let range = DeformedRange {
             a: a..a + vertices * BYTES_A,
             b: b..b + vertices * bytes_b,
             precision: source.precision,
             first_vertices: data.primitives.iter().map(|p| p.first).collect(),
-        })
+        };
+        Ok((group, range))
     }
 }
 
@@ -91,17 +98,17 @@ fn grow(len: u32, by: u32, multiple: u32) -> Result<u32, DeformError> {
     next.ok_or(DeformError::StreamTooLong { units: len as usize + by as usize })
 }
 
-/// Byte ranges of one part in the two outputs.
+/// Byte ranges of one part in the two outputs of its group.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeformedRange {
+pub(crate) struct DeformedRange {
     /// In output A: 16 bytes a vertex, position f32×3 and the normal as octahedral snorm16×2.
-    pub a: Range<u64>,
+    pub(crate) a: Range<u64>,
     /// In output B: 4 bytes a vertex (packed) or 32 (exact).
-    pub b: Range<u64>,
+    pub(crate) b: Range<u64>,
     /// Format of output B.
-    pub precision: Precision,
+    pub(crate) precision: Precision,
     /// First vertex of each primitive inside the ranges; the base vertex to draw it with.
-    pub first_vertices: Vec<u32>,
+    pub(crate) first_vertices: Vec<u32>,
 }
 
 /// Deformed vertices of one primitive, in the source's vertex order and the instance's space.
@@ -131,19 +138,19 @@ pub struct BakedPrimitive {
     pub vertices: DeformedPrimitive,
 }
 
-/// Every primitive of an instance, in the order of the shown parts. `a` and `b` are both outputs, whole.
-pub(crate) fn bake(
+/// Every primitive of an instance, in the order of the shown parts. `outputs` gives both outputs of a group, whole.
+pub(crate) fn bake<'o>(
     cast: &Cast,
     layout: &OutputLayout,
     instance: InstanceId,
-    a: &[[u32; 4]],
-    b: &[u32],
+    outputs: impl Fn(usize) -> (&'o [[u32; 4]], &'o [u32]),
 ) -> Result<Vec<BakedPrimitive>, DeformError> {
     let source = cast.source_of(instance)?;
     let model = &source.model;
     let mut baked = Vec::new();
     for part in &source.parts {
-        let range = layout.find(cast, instance, part.part)?;
+        let (group, range) = layout.find(cast, instance, part.part)?;
+        let (a, b) = outputs(group);
         let a = &a[(range.a.start / BYTES_A) as usize..(range.a.end / BYTES_A) as usize];
         let b = &b[(range.b.start / 4) as usize..(range.b.end / 4) as usize];
         let part = &model.parts()[part.part as usize];

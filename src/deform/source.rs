@@ -40,6 +40,10 @@ impl Precision {
     }
 }
 
+/// Names of the four source streams, in the order of their bindings.
+pub(crate) const SOURCES: [&str; 4] =
+    ["source vertices A", "source vertices B", "extra influences", "tables"];
+
 /// Packed weights reach 1; normalising may leave a rounding error above it.
 const MOST_WEIGHT: f32 = 1.0 + 1e-5;
 

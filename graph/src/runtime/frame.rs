@@ -19,7 +19,7 @@ use crate::{
         timing::{self, Timer},
         void::Void,
     },
-    upload::Staging,
+    upload::{Continuity, Staging},
 };
 
 /// The state of a run while its passes are recorded.
@@ -27,6 +27,7 @@ pub(super) struct Recording<'a> {
     pub(super) scope: Scope<'a>,
     pub(super) prepared: &'a mut Prepared,
     pub(super) void: &'a Void,
+    pub(super) continuity: Continuity,
     pub(super) staging: Option<Staging>,
     pub(super) poison: Option<&'a Poison>,
     /// Present if this run is timed.
@@ -95,7 +96,8 @@ impl Recording<'_> {
         let used = &mut self.prepared.upload_used[..blocks];
         used.fill(0);
         let bytes = self.staging.as_mut().map_or_else(Default::default, Staging::bytes);
-        let mut host = Host { scope: self.scope, pass, bytes, used, undeclared: false, failure: None };
+        let (scope, continuity) = (self.scope, &self.continuity);
+        let mut host = Host { scope, pass, continuity, bytes, used, undeclared: false, failure: None };
         record.record(&mut host, frame);
         let (undeclared, failure) = (host.undeclared, host.failure.take());
         if undeclared {

@@ -4,12 +4,14 @@ use crate::{
     plan::{PlannedPass, UploadBlock},
     role,
     runtime::{kept::has_previous, prepare::Scope},
+    upload::Continuity,
 };
 
 /// What a host pass may do: fill its upload blocks, and ask the plan what is worth filling.
 pub struct Host<'a> {
     pub(crate) scope: Scope<'a>,
     pub(crate) pass: &'a PlannedPass,
+    pub(crate) continuity: &'a Continuity,
     /// The mapped staging memory of the whole run.
     pub(crate) bytes: wgpu::WriteOnly<'a, [u8]>,
     /// By block of this pass: the bytes to copy.
@@ -77,6 +79,12 @@ impl Host<'_> {
     /// [`Resources::has_previous`](crate::Resources::has_previous).
     pub fn has_previous(&self, value: Buffer) -> bool {
         has_previous(self.scope.kept, self.scope.plan, value)
+    }
+
+    /// Equal to that of an earlier run if the runtime is the same and no encoder of a run was dropped meanwhile: what
+    /// that run had the GPU write is still there, as far as the GPU keeps it.
+    pub fn continuity(&self) -> &Continuity {
+        self.continuity
     }
 
     /// Bytes from the start of its pack's range to a live member; see

@@ -160,6 +160,7 @@ impl Runtime {
             scope: Scope { plan, targets: &self.targets, kept: &self.keep[kept_at] },
             prepared,
             void: &self.void,
+            continuity: self.ring.continuity(),
             staging,
             poison: self.poison.as_ref(),
             timer: self.timer.as_ref().filter(|_| readback.is_some()),

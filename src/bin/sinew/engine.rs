@@ -78,7 +78,7 @@ fn pose(animator: &mut Animator, instance: InstanceId, clip: Option<u32>, time: 
     Ok(())
 }
 
-/// Deforms on the GPU, waits, and reads. A model that shows nothing has nothing to read.
+/// Deforms on the GPU, waits, and reads.
 fn read_back(
     gpu: &Gpu,
     deformer: &mut Deformer,
@@ -86,9 +86,6 @@ fn read_back(
 ) -> Result<Vec<BakedPrimitive>, Failure> {
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     deformer.record(&mut encoder)?;
-    if deformer.buffers().is_none() {
-        return Ok(Vec::new());
-    }
     let read_back = deformer.read_back(&mut encoder)?;
     gpu.queue.submit([encoder.finish()]);
     gpu.wait()?;

@@ -10,42 +10,95 @@ use super::{
 use crate::{
     animate::JointMatrix,
     deform::{
-        layout::{NO_OUTPUT, VARIANTS, VariantHeader, WorkItem},
+        layout::{MorphHeader, VARIANTS, VariantHeader, WorkItem},
         source::{Precision, Streams},
         variant::Variant,
     },
     model::{CHUNK_JOINTS, InfluenceClass},
 };
 
-/// Runs every variant of a frame block. `palette` holds all instances' rows, `frame` the block as built
-/// by `FrameBlock`, outputs are sized by the same layout. Allocates nothing.
-pub(crate) fn deform(
-    streams: &Streams,
-    palette: &[JointMatrix],
-    frame: &[[u32; 4]],
-    out_a: &mut [[u32; 4]],
-    out_b: &mut [u32],
-) {
-    for index in 0..VARIANTS {
-        let variant = Variant::from_index(index);
-        let header: VariantHeader = bytemuck::cast(frame[index]);
-        for item in 0..header.count {
-            let at = (header.first + item * 2) as usize;
-            let item: WorkItem = bytemuck::cast([frame[at], frame[at + 1]]);
-            workgroup(streams, palette, frame, variant, item, out_a, out_b);
-        }
+/// What all workgroups read.
+#[derive(Clone, Copy)]
+pub(crate) struct Input<'a> {
+    pub(crate) streams: &'a Streams,
+    /// The rows of all instances.
+    pub(crate) palette: &'a [JointMatrix],
+    /// The block as built by `FrameBlock`.
+    pub(crate) frame: &'a [[u32; 4]],
+}
+
+/// A work item: its kernel variant, and where it lies in the block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Listed {
+    variant: u8,
+    at: u32,
+    out_a: u32,
+}
+
+/// Lists every item of a block in the order of the outputs, so that threads can share them out.
+pub(crate) fn list(frame: &[[u32; 4]], items: &mut Vec<Listed>) {
+    items.clear();
+    for (variant, header) in (0u8..).zip(&frame[..VARIANTS]) {
+        let header: VariantHeader = bytemuck::cast(*header);
+        items.extend((0..header.count).map(|item| {
+            let at = header.first + item * 2;
+            Listed { variant, at, out_a: work_item(frame, at).out_a }
+        }));
+    }
+    items.sort_unstable_by_key(|item| item.out_a);
+}
+
+fn work_item(frame: &[[u32; 4]], at: u32) -> WorkItem {
+    bytemuck::cast([frame[at as usize], frame[at as usize + 1]])
+}
+
+/// Both outputs from some vertex on.
+struct Outputs<'a> {
+    a: &'a mut [[u32; 4]],
+    b: &'a mut [u32],
+    /// The first vertex and the first word.
+    start: [u32; 2],
+}
+
+/// Works off the items that [`list`] has found. Outputs are sized by the layout that placed the items.
+pub(crate) fn deform(input: Input<'_>, items: &[Listed], out_a: &mut [[u32; 4]], out_b: &mut [u32]) {
+    share_out(input, items, Outputs { a: out_a, b: out_b, start: [0, 0] });
+}
+
+/// Halves the items until few are left: what each half writes does not overlap.
+#[cfg(feature = "threads")]
+fn share_out(input: Input<'_>, items: &[Listed], outputs: Outputs<'_>) {
+    /// Items that are not worth another thread.
+    const FEW: usize = 4;
+    if items.len() <= FEW {
+        return work_off(input, items, outputs);
+    }
+    let (left, right) = items.split_at(items.len() / 2);
+    let boundary = work_item(input.frame, right[0].at);
+    let (a, other_a) = outputs.a.split_at_mut((boundary.out_a - outputs.start[0]) as usize);
+    let (b, other_b) = outputs.b.split_at_mut((boundary.out_b - outputs.start[1]) as usize);
+    let others = Outputs { a: other_a, b: other_b, start: [boundary.out_a, boundary.out_b] };
+    let outputs = Outputs { a, b, start: outputs.start };
+    rayon::join(|| share_out(input, left, outputs), || share_out(input, right, others));
+}
+
+#[cfg(not(feature = "threads"))]
+fn share_out(input: Input<'_>, items: &[Listed], outputs: Outputs<'_>) {
+    work_off(input, items, outputs);
+}
+
+fn work_off(input: Input<'_>, items: &[Listed], mut outputs: Outputs<'_>) {
+    for item in items {
+        let variant = Variant::from_index(item.variant.into());
+        let mut item = work_item(input.frame, item.at);
+        item.out_a -= outputs.start[0];
+        item.out_b -= outputs.start[1];
+        workgroup(input, variant, item, &mut outputs);
     }
 }
 
-fn workgroup(
-    streams: &Streams,
-    palette: &[JointMatrix],
-    frame: &[[u32; 4]],
-    variant: Variant,
-    item: WorkItem,
-    out_a: &mut [[u32; 4]],
-    out_b: &mut [u32],
-) {
+fn workgroup(input: Input<'_>, variant: Variant, item: WorkItem, outputs: &mut Outputs<'_>) {
+    let Input { streams, palette, frame } = input;
     let precision = variant.precision;
     let vertices = item.counts & 0xffff;
     let listed = (item.counts >> 16) as usize;
@@ -60,20 +113,18 @@ fn workgroup(
     let group =
         Group { streams, precision, class: variant.class, joints: &joints, palette, extra: item.extra };
     let is_scaled = precision == Precision::Exact || variant.class == InfluenceClass::Any;
+    let morphs: Option<MorphHeader> = variant.morph.then(|| bytemuck::cast(frame[item.morph as usize]));
+    let morphs = morphs.filter(|morphs| morphs.count > 0);
     for i in 0..vertices {
         let at = item.source + i * precision.stride();
         let mut vertex = load_vertex(streams, precision, at);
-        if variant.morph && item.morph != 0 {
-            vertex = morph_vertex(streams, frame, precision, vertex, item.morph, at);
+        if let Some(morphs) = morphs {
+            vertex = morph_vertex(streams, frame, precision, vertex, morphs, at);
         }
         let m = group.blend(at, i);
         let skinned = skin_vertex(m, &vertex, is_scaled);
-        if item.out_a != NO_OUTPUT {
-            store_a(out_a, precision, item.out_a + i, &vertex, &skinned);
-        }
-        if item.out_b != NO_OUTPUT {
-            let direction = skin_tangent(m, vertex.tangent, is_scaled);
-            store_b(out_b, precision, item.out_b + i * precision.words_b(), &vertex, &skinned, direction);
-        }
+        store_a(outputs.a, precision, item.out_a + i, &vertex, &skinned);
+        let direction = skin_tangent(m, vertex.tangent, is_scaled);
+        store_b(outputs.b, precision, item.out_b + i * precision.words_b(), &vertex, &skinned, direction);
     }
 }

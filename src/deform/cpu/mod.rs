@@ -8,4 +8,4 @@ mod output;
 mod skin;
 mod source;
 
-pub(crate) use deform::deform;
+pub(crate) use deform::{Input, Listed, deform, list};

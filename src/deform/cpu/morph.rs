@@ -17,7 +17,7 @@ pub(super) fn morph_vertex(
     frame: &[[u32; 4]],
     precision: Precision,
     source: Vertex,
-    block: u32,
+    header: MorphHeader,
     at: u32,
 ) -> Vertex {
     let mut vertex = source;
@@ -26,11 +26,10 @@ pub(super) fn morph_vertex(
         vertex.normal = vertex.normal.normalize();
         vertex.tangent = vertex.tangent.normalize();
     }
-    let header: MorphHeader = bytemuck::cast(frame[block as usize]);
     let index = (at - header.source) / precision.stride();
     let bit = 1u32 << (index & 31);
     for k in 0..header.count {
-        let word = (block + 1 + k * 2) as usize;
+        let word = (header.first + k * 2) as usize;
         let entry: ActiveTarget = bytemuck::cast([frame[word], frame[word + 1]]);
         let mut rank = index;
         if entry.flags & DELTA_DENSE == 0 {

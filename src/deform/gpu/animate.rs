@@ -5,24 +5,36 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-use sinew_graph::{Access, Buffer, Host, role};
+use sinew_graph::{Access, Buffer, Continuity, Host, role};
 
-use super::{Deformer, deformer::write_palettes};
+use super::{
+    Deformer,
+    own::{trace_skipped, write_palettes},
+};
 use crate::{
-    animate::JointMatrix,
+    animate::{AnimateError, Animator, InstanceId, JointMatrix},
     deform::{
         DeformError,
         cast::Cast,
         frame::{FrameBlock, Job, PartOutput},
         layout::{NO_OUTPUT, VARIANTS},
         output::BYTES_A,
+        unchanged::Unchanged,
     },
+    gpu::mapped,
 };
 
-/// Where the host pass writes palettes.
+/// The palettes of one group of instances, and where the host pass writes them.
 pub(super) struct Palettes {
+    pub(super) jobs: Vec<Job>,
     pub(super) current: Access<role::Upload>,
     pub(super) previous: Option<Access<role::Upload>>,
+}
+
+impl Palettes {
+    fn bytes(&self) -> u64 {
+        (Job::rows(&self.jobs) * size_of::<JointMatrix>()) as u64
+    }
 }
 
 /// Work items of each variant, from the host pass to a compute pass.
@@ -47,7 +59,17 @@ pub(super) struct Work {
     /// By part.
     outputs: Vec<PartOutput>,
     frame: FrameBlock,
+    /// Present where outputs persist.
+    kept: Option<KeptOutputs>,
     pub(super) counts: Arc<Counts>,
+}
+
+/// What is known of outputs that are there from the runs before.
+#[derive(Default)]
+struct KeptOutputs {
+    unchanged: Unchanged,
+    written: Option<Continuity>,
+    outputs: Vec<PartOutput>,
 }
 
 /// A part that the pass writes.
@@ -61,8 +83,13 @@ pub(super) struct Member {
 }
 
 impl Work {
-    /// Of `parts` parts altogether, some of all `jobs`.
-    pub(super) fn new(parts: usize, jobs: &[Job], members: impl IntoIterator<Item = Member>) -> Self {
+    /// Of `parts` parts altogether, some of all `jobs`; `persists` says that what one run writes is there in the next.
+    pub(super) fn new(
+        parts: usize,
+        jobs: &[Job],
+        members: impl IntoIterator<Item = Member>,
+        persists: bool,
+    ) -> Self {
         let members: Vec<_> = members.into_iter().collect();
         let end = |at: usize| jobs.get(at + 1).map_or(parts, |next| next.outputs);
         let has_member = |at: usize, job: &Job| {
@@ -76,12 +103,21 @@ impl Work {
             members,
             outputs: vec![PartOutput::NOWHERE; parts],
             frame: FrameBlock::default(),
+            kept: persists.then(KeptOutputs::default),
             counts: Arc::default(),
         }
     }
 
-    /// Finds where the parts go this frame and lists their items.
-    fn build(&mut self, cast: &Cast, host: &Host<'_>, parts: &[PartState]) -> Result<(), DeformError> {
+    /// Finds where the parts go this frame and lists their items. `has_palettes` says whether the animator holds the
+    /// frame's palettes, to compare them.
+    fn build(
+        &mut self,
+        cast: &Cast,
+        host: &Host<'_>,
+        parts: &[PartState],
+        has_palettes: bool,
+    ) -> Result<(), DeformError> {
+        let before = self.jobs.len();
         self.jobs.retain(|job| is_alive(cast, job));
         for member in &self.members {
             let has_history = || parts[member.part].has_previous && host.has_previous(member.a);
@@ -94,7 +130,50 @@ impl Work {
                 }
             };
         }
-        self.frame.build(cast, &self.jobs, &self.outputs)
+        let left_out = match &mut self.kept {
+            Some(kept) => {
+                let stays = has_palettes && before == self.jobs.len();
+                kept.find(cast, host, &self.jobs, &self.members, &self.outputs, stays)?
+            }
+            None => &[],
+        };
+        trace_skipped(left_out);
+        self.frame.build(cast, &self.jobs, &self.outputs, left_out)?;
+        Ok(())
+    }
+}
+
+impl KeptOutputs {
+    /// By job, whether its outputs are there already. `stays` says that jobs are those of the run before and can be
+    /// compared with it.
+    fn find(
+        &mut self,
+        cast: &Cast,
+        host: &Host<'_>,
+        jobs: &[Job],
+        members: &[Member],
+        outputs: &[PartOutput],
+        stays: bool,
+    ) -> Result<&[bool], DeformError> {
+        let is_there = stays && self.written.as_ref() == Some(host.continuity()) && self.outputs == outputs;
+        self.written = Some(host.continuity().clone());
+        self.outputs.clear();
+        self.outputs.extend_from_slice(outputs);
+        if !is_there {
+            self.unchanged.forget();
+        }
+        if !stays {
+            return Ok(&[]);
+        }
+        for (at, job) in jobs.iter().enumerate() {
+            let end = jobs.get(at + 1).map_or(usize::MAX, |next| next.outputs);
+            let first = members.partition_point(|member| member.part < job.outputs);
+            let own = members[first..].iter().take_while(|member| member.part < end);
+            if !own.into_iter().all(|member| host.has_previous(member.a)) {
+                self.unchanged.forget_job(at);
+            }
+        }
+        self.unchanged.update(cast, jobs)
     }
 }
 
@@ -109,54 +188,88 @@ struct PartState {
 
 /// State of the host pass.
 pub(super) struct Animate {
-    jobs: Vec<Job>,
-    rows: usize,
+    palettes: Vec<Palettes>,
     parts: Vec<PartState>,
     generation: u64,
-    palettes: Palettes,
     works: Vec<(Work, Access<role::Upload>)>,
+    /// The models and instances of the declaration, if it has all instances in the animator's order: their palettes
+    /// can be evaluated where they are needed.
+    direct: Option<u64>,
 }
 
 impl Animate {
     pub(super) fn new(
-        jobs: Vec<Job>,
+        deformer: &Deformer,
+        palettes: Vec<Palettes>,
         parts: usize,
-        generation: u64,
-        palettes: Palettes,
         works: Vec<(Work, Access<role::Upload>)>,
     ) -> Self {
-        let rows = Job::rows(&jobs);
-        Self { jobs, rows, parts: vec![PartState::default(); parts], generation, palettes, works }
+        let all = palettes.iter().flat_map(|group| &group.jobs).map(|job| job.instance);
+        let is_direct = !deformer.options.keep_palettes
+            && palettes.len() == 1
+            && palettes[0].previous.is_none()
+            && all.eq(deformer.animator().instances());
+        let direct = is_direct.then(|| deformer.cast.revision());
+        let (parts, generation) = (vec![PartState::default(); parts], deformer.generation);
+        Self { palettes, parts, generation, works, direct }
     }
 
     /// Evaluates every instance and fills the blocks; deforms nothing where that fails.
     pub(super) fn run(&mut self, deformer: &mut Deformer, host: &mut Host<'_>) {
-        if self.palettes.previous.is_some() {
+        if self.palettes.iter().any(|group| group.previous.is_some()) {
             deformer.animator_mut().keep_previous_palettes(true);
         }
-        deformer.animator_mut().evaluate();
-        if let Err(error) = self.fill(deformer, host) {
+        let is_direct = self.evaluate_directly(deformer, host);
+        if !is_direct {
+            deformer.animator_mut().evaluate();
+        }
+        if let Err(error) = self.fill(deformer, host, !is_direct) {
             self.fill_empty(host);
             host.fail(error);
         }
     }
 
-    fn fill(&mut self, deformer: &Deformer, host: &mut Host<'_>) -> Result<(), DeformError> {
+    /// Evaluates straight into the upload block, where that is possible.
+    fn evaluate_directly(&self, deformer: &mut Deformer, host: &mut Host<'_>) -> bool {
+        let revision = deformer.cast.revision();
+        let animator: &mut Animator = deformer.animator_mut();
+        if self.direct != Some(revision) || animator.keeps_previous_palettes() || animator.palette_rows() == 0
+        {
+            return false;
+        }
+        let group = &self.palettes[0];
+        let mut memory = host.write(group.current).into_slice(..group.bytes() as usize);
+        mapped::elements(&mut memory).is_some_and(|palettes| animator.evaluate_into(palettes).is_ok())
+    }
+
+    fn fill(
+        &mut self,
+        deformer: &Deformer,
+        host: &mut Host<'_>,
+        has_palettes: bool,
+    ) -> Result<(), DeformError> {
         if self.generation != deformer.generation {
             return Err(DeformError::StaleDeclaration);
         }
         let cast = &deformer.cast;
-        self.jobs.retain(|job| is_alive(cast, job));
-        self.remember(cast)?;
-        let used = (self.rows * size_of::<JointMatrix>()) as u64;
-        write_palettes(&self.jobs, host.write(self.palettes.current), |id| cast.animator.palette(id))?;
-        host.set_used(self.palettes.current, used);
-        if let Some(previous) = self.palettes.previous {
-            write_palettes(&self.jobs, host.write(previous), |id| cast.animator.previous_palette(id))?;
-            host.set_used(previous, used);
+        for group in &mut self.palettes {
+            let used = group.bytes();
+            group.jobs.retain(|job| is_alive(cast, job));
+            if has_palettes {
+                let palette = |id: InstanceId| cast.animator.palette(id);
+                write_palettes(&group.jobs, host.write(group.current), palette)?;
+            }
+            host.set_used(group.current, used);
+            if let Some(previous) = group.previous {
+                let palette =
+                    |id: InstanceId| -> Result<_, AnimateError> { cast.animator.previous_palette(id) };
+                write_palettes(&group.jobs, host.write(previous), palette)?;
+                host.set_used(previous, used);
+            }
         }
+        self.remember(cast)?;
         for (work, block) in &mut self.works {
-            work.build(cast, host, &self.parts)?;
+            work.build(cast, host, &self.parts, has_palettes)?;
             let words: &[u8] = bytemuck::cast_slice(work.frame.words());
             host.write(*block).slice(..words.len()).copy_from_slice(words);
             host.set_used(*block, words.len() as u64);
@@ -170,7 +283,7 @@ impl Animate {
         for part in &mut self.parts {
             *part = PartState { has_previous: part.written, written: false };
         }
-        for job in &self.jobs {
+        for job in self.palettes.iter().flat_map(|group| &group.jobs) {
             let is_first = cast.animator.is_first(job.instance)?;
             let parts = &cast.source_of(job.instance)?.parts;
             for (state, part) in self.parts[job.outputs..].iter_mut().zip(parts) {
@@ -184,13 +297,12 @@ impl Animate {
     /// No items at all.
     fn fill_empty(&mut self, host: &mut Host<'_>) {
         self.parts.fill(PartState::default());
-        let previous = self.palettes.previous;
-        for block in self.works.iter().map(|(_, block)| *block).chain([self.palettes.current]).chain(previous)
-        {
-            host.set_used(block, 0);
-        }
+        let palettes = self.palettes.iter().flat_map(|group| [Some(group.current), group.previous]);
+        let blocks = self.works.iter().map(|(_, block)| Some(*block));
+        palettes.chain(blocks).flatten().for_each(|block| host.set_used(block, 0));
         for (work, _) in &mut self.works {
             work.frame.clear();
+            work.kept.iter_mut().for_each(|kept| kept.unchanged.forget());
             work.counts.set(work.frame.counts());
         }
     }

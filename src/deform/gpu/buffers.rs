@@ -1,10 +1,6 @@
-use crate::deform::{DeformError, cast::Taken, source::Streams};
+use crate::deform::source::{SOURCES, Streams};
 
-/// Names of the four source buffers, in the order of their bindings.
-pub(crate) const SOURCES: [&str; 4] =
-    ["source vertices A", "source vertices B", "extra influences", "tables"];
-
-/// The static source streams on the device: one buffer each, grown by size classes.
+/// The static source streams of one page on the device: one buffer each.
 #[derive(Debug)]
 pub(crate) struct SourceBuffers {
     pub(crate) buffers: [wgpu::Buffer; 4],
@@ -12,7 +8,29 @@ pub(crate) struct SourceBuffers {
 }
 
 impl SourceBuffers {
-    pub(crate) fn new(device: &wgpu::Device) -> Self {
+    /// Buffers that hold `streams` and nothing else, with room to grow up to `most` bytes each. No smaller than
+    /// half again as large as `before`, so that many models are not packed many times.
+    pub(crate) fn new(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        streams: &Streams,
+        most: u64,
+        before: Option<&Self>,
+    ) -> Self {
+        let sizes = streams.bytes().map(|bytes| bytes.len() as u64);
+        let mut stream = 0..4;
+        let buffers = SOURCES.map(|label| {
+            let i = stream.next().unwrap_or_default();
+            let least = before.map_or(0, |before| before.grown(i, sizes[i]));
+            create(device, label, size_class(sizes[i].max(least)).min(most), wgpu::BufferUsages::COPY_DST)
+        });
+        let mut new = Self { buffers, used: [0; 4] };
+        new.append(queue, streams);
+        new
+    }
+
+    /// Buffers of nothing, to be bound.
+    pub(crate) fn empty(device: &wgpu::Device) -> Self {
         let buffers = SOURCES.map(|label| create(device, label, 16, wgpu::BufferUsages::COPY_DST));
         Self { buffers, used: [0; 4] }
     }
@@ -31,57 +49,16 @@ impl SourceBuffers {
         true
     }
 
-    /// New buffers that hold `streams` and nothing else, with room to grow.
-    pub(crate) fn replace(
-        &mut self,
-        device: &wgpu::Device,
-        queue: &wgpu::Queue,
-        streams: &Streams,
-    ) -> Result<(), DeformError> {
-        let sizes = streams.bytes().map(|bytes| bytes.len() as u64);
-        check_sizes(device, sizes)?;
-        let limit = device.limits().max_storage_buffer_binding_size.min(device.limits().max_buffer_size);
-        for (i, label) in SOURCES.iter().enumerate() {
-            let size = size_class(sizes[i]).min(limit);
-            self.buffers[i] = create(device, label, size, wgpu::BufferUsages::COPY_DST);
-        }
-        self.used = [0; 4];
-        self.append(queue, streams);
-        Ok(())
-    }
-
     /// Bytes of the four buffers.
     pub(crate) fn bytes(&self) -> u64 {
         self.buffers.iter().map(wgpu::Buffer::size).sum()
     }
-}
 
-/// Whether source streams of this size fit the device.
-pub(crate) fn check_sources(device: &wgpu::Device, taken: Taken) -> Result<(), DeformError> {
-    let [vertices, extra, tables] = [taken.vertices, taken.extra, taken.tables].map(u64::from);
-    check_sizes(device, [vertices * 16, vertices * 16, extra * 16, tables * 4])
-}
-
-fn check_sizes(device: &wgpu::Device, sizes: [u64; 4]) -> Result<(), DeformError> {
-    SOURCES.iter().zip(sizes).try_for_each(|(label, size)| check(device, label, size))
-}
-
-/// Refuses what a storage binding cannot reach, naming the limit.
-pub(crate) fn check(device: &wgpu::Device, what: &'static str, bytes: u64) -> Result<(), DeformError> {
-    let limit = device.limits().max_storage_buffer_binding_size;
-    if bytes > limit {
-        return Err(DeformError::OverLimit { what, bytes, limit, name: "max_storage_buffer_binding_size" });
+    /// The size that stream `i` grows to where it has to hold `needed` bytes.
+    fn grown(&self, i: usize, needed: u64) -> u64 {
+        let size = self.buffers[i].size();
+        if needed <= size { size } else { size + size / 2 }
     }
-    check_buffer(device, what, bytes)
-}
-
-/// Refuses what one buffer cannot hold, naming the limit.
-pub(crate) fn check_buffer(device: &wgpu::Device, what: &'static str, bytes: u64) -> Result<(), DeformError> {
-    let limit = device.limits().max_buffer_size;
-    if bytes > limit {
-        return Err(DeformError::OverLimit { what, bytes, limit, name: "max_buffer_size" });
-    }
-    Ok(())
 }
 
 /// The next eighth of a power of two, so that small growth keeps buffers and plans.

@@ -1,11 +1,11 @@
-use std::{collections::HashMap, ops::Range, sync::Arc};
+use std::{borrow::Cow, collections::HashMap, ops::Range, sync::Arc};
 
 use sinew_graph::{Bind, Buffer, Graph, History, Pack};
 
 use super::{
     Deformer,
     animate::{Animate, Counts, Member, Palettes, Work},
-    buffers::SOURCES,
+    buffers::SourceBuffers,
     kernels::Kernels,
 };
 use crate::{
@@ -14,8 +14,9 @@ use crate::{
         DeformError,
         cast::{Source, SourcePart},
         frame::{FrameBlock, Job, PartOutput},
+        group::Sharing,
         output::BYTES_A,
-        source::Precision,
+        source::{Precision, SOURCES},
     },
     model::Model,
 };
@@ -46,11 +47,18 @@ pub struct DeclareOptions<'a> {
     pub kind: &'a dyn Fn(InstanceId, u32) -> OutputKind,
     /// Upload the palettes of the frame before as well, for shaders of your own.
     pub previous_palettes: bool,
+    /// What persistent outputs and histories are for outside the graph, beyond `VERTEX` and `COPY_SRC`: such as
+    /// `BLAS_INPUT`, where the device has ray tracing. Inside it, passes say what they need.
+    pub usage: wgpu::BufferUsages,
 }
 
 impl Default for DeclareOptions<'_> {
     fn default() -> Self {
-        Self { kind: &|_, _| OutputKind::Transient, previous_palettes: false }
+        Self {
+            kind: &|_, _| OutputKind::Transient,
+            previous_palettes: false,
+            usage: wgpu::BufferUsages::empty(),
+        }
     }
 }
 
@@ -59,15 +67,25 @@ impl Default for DeclareOptions<'_> {
 pub struct Skinned {
     parts: Vec<SkinnedPart>,
     of_instance: HashMap<InstanceId, Declaration>,
-    palettes: Buffer,
-    previous_palettes: Option<Buffer>,
 }
 
 /// What belongs to one instance.
 #[derive(Clone, Debug)]
 struct Declaration {
     parts: Range<usize>,
-    rows: Range<u32>,
+    palette: PaletteRows,
+}
+
+/// Where the palettes of one instance lie: rows of 48 bytes, [`JointMatrix`], in a buffer that it shares with others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PaletteRows {
+    /// Of this frame.
+    pub current: Buffer,
+    /// Of the frame before; the current ones in an instance's first frame. `None` unless
+    /// [`DeclareOptions::previous_palettes`] asked for them.
+    pub previous: Option<Buffer>,
+    /// In both.
+    pub rows: Range<u32>,
 }
 
 /// One shown part of one instance. A pass that draws it declares `pass.vertex(part.a)` and, unless it
@@ -107,23 +125,11 @@ impl Skinned {
         self.of_instance.get(&instance).map_or(&[], |of| &self.parts[of.parts.clone()])
     }
 
-    /// The palettes of all declared instances, one after another: [`JointMatrix`] rows of 48 bytes.
+    /// Where an instance's palettes lie; `None` for one that was not declared. All instances share one buffer, unless
+    /// they are too many for one binding.
     #[must_use]
-    pub fn palettes(&self) -> Buffer {
-        self.palettes
-    }
-
-    /// As [`palettes`](Self::palettes), of the frame before; the current ones in an instance's first frame.
-    /// `None` unless [`DeclareOptions::previous_palettes`] asked for them.
-    #[must_use]
-    pub fn previous_palettes(&self) -> Option<Buffer> {
-        self.previous_palettes
-    }
-
-    /// Where an instance's rows lie in the palettes; `None` for one that was not declared.
-    #[must_use]
-    pub fn palette_rows(&self, instance: InstanceId) -> Option<Range<u32>> {
-        self.of_instance.get(&instance).map(|of| of.rows.clone())
+    pub fn palettes(&self, instance: InstanceId) -> Option<&PaletteRows> {
+        self.of_instance.get(&instance).map(|of| &of.palette)
     }
 }
 
@@ -156,58 +162,85 @@ pub fn declare_with<F: 'static>(
     get: impl Fn(&mut F) -> &mut Deformer + wgpu::WasmNotSend + 'static,
 ) -> Result<Skinned, DeformError> {
     let declared = Declared::collect(deformer, instances, options)?;
-    // Never less than one element: nothing may be bound that is smaller.
-    let palette_bytes = (Job::rows(&declared.jobs).max(1) * size_of::<JointMatrix>()) as u64;
-    let palettes = graph.transient("palettes", palette_bytes);
-    let previous = options.previous_palettes.then(|| graph.transient("previous palettes", palette_bytes));
     let mut outputs = vec![Output::default(); declared.parts.len()];
-    let mut stages = Vec::new();
-    for kind in OutputKind::ALL {
-        declare_outputs(graph, deformer, &declared, kind, &mut outputs, &mut stages)?;
+    let (mut stages, mut palettes) = (Vec::new(), Vec::new());
+    for group in 0..declared.groups.len() {
+        let own = declare_palettes(graph, &declared, group, options);
+        for kind in OutputKind::ALL {
+            declare_outputs(
+                graph,
+                deformer,
+                &declared,
+                group,
+                kind,
+                own.0,
+                options,
+                &mut outputs,
+                &mut stages,
+            )?;
+        }
+        palettes.push(own);
     }
-    let of_instance = declared.jobs.iter().map(|job| (job.instance, declaration(&declared, job))).collect();
+    let mut of_instance = HashMap::new();
+    for (group, &(current, previous)) in declared.groups.iter().zip(&palettes) {
+        for job in &group.jobs {
+            let rows = job.palette..job.palette + job.rows;
+            let parts = declared.parts[job.outputs..].iter().take_while(|part| part.instance == job.instance);
+            let parts = job.outputs..job.outputs + parts.count();
+            let palette = PaletteRows { current, previous, rows };
+            of_instance.insert(job.instance, Declaration { parts, palette });
+        }
+    }
     let parts = declared.parts.iter().zip(&outputs);
     let parts = parts.filter_map(|(part, output)| part.with(output)).collect();
-    let skinned = Skinned { parts, of_instance, palettes, previous_palettes: previous };
+    let skinned = Skinned { parts, of_instance };
 
-    let parts = outputs.len();
-    let counts: Vec<_> = stages.iter().map(|stage| Arc::clone(&stage.work.counts)).collect();
-    let passes: Vec<_> = stages.iter().map(|stage| (stage.label, stage.block, stage.a, stage.b)).collect();
-    let (jobs, generation) = (declared.jobs, deformer.generation);
+    let passes: Vec<_> = stages.iter().map(Stage::pass).collect();
+    let groups = declared.groups;
     graph.host("animate", |pass| {
-        let palettes = Palettes {
-            current: pass.upload(palettes),
-            previous: previous.map(|previous| pass.upload(previous)),
-        };
+        let mut palettes_of =
+            |(group, (current, previous)): (DeclaredGroup, (Buffer, Option<Buffer>))| Palettes {
+                jobs: group.jobs,
+                current: pass.upload(current),
+                previous: previous.map(|previous| pass.upload(previous)),
+            };
+        let palettes = groups.into_iter().zip(palettes).map(&mut palettes_of).collect();
         let works = stages.into_iter().map(|stage| (stage.work, pass.upload(stage.block))).collect();
-        let mut animate = Animate::new(jobs, parts, generation, palettes, works);
+        let mut animate = Animate::new(deformer, palettes, outputs.len(), works);
         move |host: &mut sinew_graph::Host<'_>, frame: &mut F| animate.run(get(frame), host)
     });
-    let labels = SOURCES.iter().zip(&deformer.sources.buffers);
-    let sources: Vec<_> = labels.map(|(label, buffer)| graph.import(*label, buffer)).collect();
-    for ((label, block, a, b), counts) in passes.into_iter().zip(counts) {
-        declare_deform(
-            graph,
-            &deformer.kernels,
-            label,
-            [&sources[..], &[palettes, block]].concat(),
-            [a, b],
-            counts,
-        );
+    let mut sources = HashMap::new();
+    for pass in passes {
+        let import = |graph: &mut Graph<F>| -> Vec<Buffer> {
+            let none = || SourceBuffers::empty(&deformer.device).buffers;
+            let buffers = deformer.sources.get(pass.page).map_or_else(none, |page| page.buffers.clone());
+            SOURCES.iter().zip(&buffers).map(|(label, buffer)| graph.import(*label, buffer)).collect()
+        };
+        let sources = sources.entry(pass.page).or_insert_with(|| import(graph));
+        declare_deform(graph, &deformer.kernels, sources, pass);
     }
     Ok(skinned)
 }
 
-/// A compute pass: `reads` are bound from 0 on, then both outputs.
-fn declare_deform<F>(
+fn declare_palettes<F>(
     graph: &mut Graph<F>,
-    kernels: &Arc<Kernels>,
-    label: &'static str,
-    reads: Vec<Buffer>,
-    writes: [Pack; 2],
-    counts: Arc<Counts>,
-) {
+    declared: &Declared<'_>,
+    group: usize,
+    options: &DeclareOptions<'_>,
+) -> (Buffer, Option<Buffer>) {
+    // Never less than one element: nothing may be bound that is smaller.
+    let bytes = (Job::rows(&declared.groups[group].jobs).max(1) * size_of::<JointMatrix>()) as u64;
+    let current = graph.transient(numbered("palettes", group), bytes);
+    let previous =
+        options.previous_palettes.then(|| graph.transient(numbered("previous palettes", group), bytes));
+    (current, previous)
+}
+
+/// A compute pass: what it reads is bound from 0 on, then both outputs.
+fn declare_deform<F>(graph: &mut Graph<F>, kernels: &Arc<Kernels>, sources: &[Buffer], pass: DeformPass) {
     let kernels = Arc::clone(kernels);
+    let DeformPass { label, palettes, block, writes, counts, .. } = pass;
+    let reads = [sources, &[palettes, block]].concat();
     graph.compute(label, |pass| {
         let mut binds: Vec<Bind> = reads.into_iter().map(|buffer| pass.storage_read(buffer).into()).collect();
         binds.extend(writes.map(|pack| Bind::from(pass.pack_write(pack))));
@@ -219,13 +252,43 @@ fn declare_deform<F>(
     });
 }
 
+/// What a compute pass is declared from.
+struct DeformPass {
+    label: Cow<'static, str>,
+    page: usize,
+    palettes: Buffer,
+    block: Buffer,
+    writes: [Pack; 2],
+    counts: Arc<Counts>,
+}
+
 /// One compute pass: what it reads its items from and where it writes.
 struct Stage {
-    label: &'static str,
+    label: Cow<'static, str>,
+    page: usize,
+    palettes: Buffer,
     block: Buffer,
     a: Pack,
     b: Pack,
     work: Work,
+}
+
+impl Stage {
+    fn pass(&self) -> DeformPass {
+        DeformPass {
+            label: self.label.clone(),
+            page: self.page,
+            palettes: self.palettes,
+            block: self.block,
+            writes: [self.a, self.b],
+            counts: Arc::clone(&self.work.counts),
+        }
+    }
+}
+
+/// The name, numbered from the second group on.
+fn numbered(name: &'static str, group: usize) -> Cow<'static, str> {
+    if group == 0 { name.into() } else { format!("{name} {}", group + 1).into() }
 }
 
 /// The values of one part.
@@ -265,79 +328,96 @@ impl OutputKind {
     }
 }
 
-/// Declares the packs of all parts of one kind, and how they are filled.
+/// Declares the packs of all parts of one kind in a group, and how they are filled.
+#[expect(clippy::too_many_arguments, reason = "one long step of declare_with, cut out to be read alone")]
 fn declare_outputs<F>(
     graph: &mut Graph<F>,
     deformer: &Deformer,
     declared: &Declared<'_>,
+    group: usize,
     kind: OutputKind,
+    palettes: Buffer,
+    options: &DeclareOptions<'_>,
     outputs: &mut [Output],
     stages: &mut Vec<Stage>,
 ) -> Result<(), DeformError> {
-    let parts = || declared.parts.iter().enumerate().filter(|(_, part)| part.kind == kind);
+    let DeclaredGroup { page, jobs, parts } = &declared.groups[group];
+    let indices: Vec<usize> = parts.clone().filter(|index| declared.parts[*index].kind == kind).collect();
     // A declaration of nothing has its passes too, so that it can be compiled and traced like any other.
     let stands_for_nothing = declared.parts.is_empty() && kind == OutputKind::Transient;
-    if parts().next().is_none() && !stands_for_nothing {
+    if indices.is_empty() && !stands_for_nothing {
         return Ok(());
     }
-    let sizes_a: Vec<_> = parts().map(|(_, part)| (part.name("positions"), part.bytes_a())).collect();
-    let sizes_b: Vec<_> = parts().map(|(_, part)| (part.name("tangents"), part.bytes_b())).collect();
+    let part = |index: &usize| &declared.parts[*index];
+    let sizes_a: Vec<_> = indices.iter().map(part).map(|p| (p.name("positions"), p.bytes_a())).collect();
+    let sizes_b: Vec<_> = indices.iter().map(part).map(|p| (p.name("tangents"), p.bytes_b())).collect();
     let labels = kind.labels();
+    let (label_a, label_b) = (numbered(labels.a, group), numbered(labels.b, group));
     let (a, b, previous) = match kind {
-        OutputKind::Transient => (graph.pack(labels.a, sizes_a), graph.pack(labels.b, sizes_b), None),
+        OutputKind::Transient => (graph.pack(label_a, sizes_a), graph.pack(label_b, sizes_b), None),
         OutputKind::Persistent => {
-            (graph.persistent_pack(labels.a, sizes_a), graph.persistent_pack(labels.b, sizes_b), None)
+            (graph.persistent_pack(label_a, sizes_a), graph.persistent_pack(label_b, sizes_b), None)
         }
         OutputKind::History => {
-            let History { current, previous } = graph.history_pack(labels.a, sizes_a);
-            (current, graph.persistent_pack(labels.b, sizes_b), Some(previous))
+            let History { current, previous } = graph.history_pack(label_a, sizes_a);
+            (current, graph.persistent_pack(label_b, sizes_b), Some(previous))
         }
     };
-    let indices: Vec<usize> = parts().map(|(index, _)| index).collect();
     let values: Vec<[Buffer; 2]> = graph.members(a).zip(graph.members(b)).map(|(a, b)| [a, b]).collect();
     let before: Vec<Buffer> = previous.map(|pack| graph.members(pack).collect()).unwrap_or_default();
     for (at, &index) in indices.iter().enumerate() {
         outputs[index] = Output { values: Some(values[at]), previous_a: before.get(at).copied() };
         if kind != OutputKind::Transient {
-            let usage = wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_SRC;
+            let usage = wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_SRC | options.usage;
             values[at].into_iter().for_each(|value| graph.export_for(value, usage));
         }
     }
 
-    let capacity = capacity(deformer, declared, &indices)?;
+    let capacity = capacity(deformer, declared, jobs, &indices)?;
     let members = indices.iter().zip(&values);
     let members = members.map(|(&part, &[a, b])| Member { part, a, b: Some(b), seeds: false });
-    let work = Work::new(outputs.len(), &declared.jobs, members);
-    let block = graph.transient(labels.block, capacity);
-    stages.push(Stage { label: labels.pass, block, a, b, work });
+    let work = Work::new(outputs.len(), jobs, members, kind == OutputKind::Persistent);
+    let block = graph.transient(numbered(labels.block, group), capacity);
+    let label = numbered(labels.pass, group);
+    stages.push(Stage { label, page: *page, palettes, block, a, b, work });
     if let Some(previous) = previous {
         let members = indices.iter().zip(&before);
         let members = members.map(|(&part, &a)| Member { part, a, b: None, seeds: true });
-        let work = Work::new(outputs.len(), &declared.jobs, members);
-        let block = graph.transient("history seeds", capacity);
+        let work = Work::new(outputs.len(), jobs, members, false);
+        let block = graph.transient(numbered("history seeds", group), capacity);
         // The kernel has two outputs; this pass fills one.
-        let unused = graph.pack("history tangents (unused)", [("history tangents (unused)", 16)]);
-        stages.push(Stage { label: "seed history", block, a: previous, b: unused, work });
+        let unused = numbered("history tangents (unused)", group);
+        let unused = graph.pack(unused, [("history tangents (unused)", 16)]);
+        let label = numbered("seed history", group);
+        stages.push(Stage { label, page: *page, palettes, block, a: previous, b: unused, work });
     }
     Ok(())
 }
 
 /// Bytes of the block for these parts.
-fn capacity(deformer: &Deformer, declared: &Declared<'_>, parts: &[usize]) -> Result<u64, DeformError> {
+fn capacity(
+    deformer: &Deformer,
+    declared: &Declared<'_>,
+    jobs: &[Job],
+    parts: &[usize],
+) -> Result<u64, DeformError> {
     let mut outputs = vec![PartOutput::NOWHERE; declared.parts.len()];
     parts.iter().for_each(|&part| outputs[part] = PartOutput { a: 0, b: 0 });
-    Ok(FrameBlock::capacity(&deformer.cast, &declared.jobs, &outputs)? as u64 * 16)
-}
-
-fn declaration(declared: &Declared<'_>, job: &Job) -> Declaration {
-    let parts = declared.parts[job.outputs..].iter().take_while(|part| part.instance == job.instance);
-    Declaration { parts: job.outputs..job.outputs + parts.count(), rows: job.palette..job.palette + job.rows }
+    Ok(FrameBlock::capacity(&deformer.cast, jobs, &outputs)? as u64 * 16)
 }
 
 /// What is deformed.
 struct Declared<'d> {
     parts: Vec<DeclaredPart<'d>>,
+    groups: Vec<DeclaredGroup>,
+}
+
+/// Instances that are deformed with the same bindings.
+struct DeclaredGroup {
+    page: usize,
     jobs: Vec<Job>,
+    /// Among all parts.
+    parts: Range<usize>,
 }
 
 struct DeclaredPart<'d> {
@@ -353,11 +433,21 @@ impl<'d> Declared<'d> {
         instances: impl IntoIterator<Item = InstanceId>,
         options: &DeclareOptions<'_>,
     ) -> Result<Self, DeformError> {
-        let (mut parts, mut jobs) = (Vec::new(), Vec::new());
+        let mut parts = Vec::new();
+        let mut groups: Vec<DeclaredGroup> = Vec::new();
+        let mut sharing = Sharing::new(deformer.cast.reach());
         for instance in instances {
             let source = deformer.cast.source_of(instance)?;
-            let job = Job::after(&jobs, &deformer.cast, instance, parts.len())?;
-            jobs.push(job);
+            let rows = deformer.cast.animator.palette(instance)?.len();
+            if sharing.starts_group(source.page, source.needs(rows))? {
+                groups.push(DeclaredGroup {
+                    page: source.page,
+                    jobs: Vec::new(),
+                    parts: parts.len()..parts.len(),
+                });
+            }
+            let Some(group) = groups.last_mut() else { continue };
+            group.jobs.push(Job::after(&group.jobs, instance, rows, parts.len())?);
             for part in &source.parts {
                 parts.push(DeclaredPart {
                     instance,
@@ -366,8 +456,12 @@ impl<'d> Declared<'d> {
                     kind: (options.kind)(instance, part.part),
                 });
             }
+            group.parts.end = parts.len();
         }
-        Ok(Self { parts, jobs })
+        if groups.is_empty() {
+            groups.push(DeclaredGroup { page: 0, jobs: Vec::new(), parts: 0..0 });
+        }
+        Ok(Self { parts, groups })
     }
 }
 

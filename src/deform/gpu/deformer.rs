@@ -3,18 +3,19 @@ use std::sync::Arc;
 use sinew_graph::UploadRing;
 
 use super::{
-    buffers::{SourceBuffers, check, check_buffer, check_sources, create},
+    buffers::SourceBuffers,
     kernels::Kernels,
+    own::{Own, Preparation},
     read_back::ReadBack,
 };
 use crate::{
-    animate::{AnimateError, Animator, ClipRef, InstanceId, JointMatrix, ModelId, Player},
+    animate::{Animator, ClipRef, InstanceId, ModelId, Player},
     deform::{
         DeformError,
         cast::Cast,
-        frame::{FrameBlock, Job},
-        output::{BYTES_A, DeformedRange, OutputLayout},
-        source::Precision,
+        group::Reach,
+        output::OutputLayout,
+        source::{Precision, Streams},
     },
     model::Model,
 };
@@ -25,44 +26,83 @@ use crate::{
 /// Inside a frame graph, declare it with [`declare`](super::declare). Without one, call
 /// [`Deformer::record`] with your own encoder and draw from [`Deformer::vertices`].
 /// It never submits, polls or waits.
+///
+/// What does not fit into one binding of the device is shared out over several, each with dispatches of its own; a
+/// single model or instance that is too large alone is refused with the numbers.
 #[derive(Debug)]
 pub struct Deformer {
     pub(super) device: wgpu::Device,
     pub(super) cast: Cast,
     pub(super) kernels: Arc<Kernels>,
-    pub(super) sources: SourceBuffers,
+    /// A page each.
+    pub(super) sources: Vec<SourceBuffers>,
     /// Rises when source buffers were replaced, so that a declaration can tell that it is stale.
     pub(super) generation: u64,
+    pub(super) options: DeformerOptions,
     ring: UploadRing,
-    frame: FrameBlock,
     layout: OutputLayout,
     own: Option<Own>,
 }
 
-/// Buffers of the path without a graph.
-#[derive(Debug)]
-struct Own {
-    revision: u64,
-    upload: wgpu::Buffer,
-    /// Where the frame block starts in `upload`.
-    frame_offset: u64,
-    out_a: wgpu::Buffer,
-    out_b: wgpu::Buffer,
-    group: wgpu::BindGroup,
+/// Choices for a [`Deformer`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeformerOptions {
+    /// Compile kernels without the checks that wgpu adds to every access: about a tenth faster. Every index that they
+    /// use is validated on the CPU when models are packed and items are built; without the checks a mistake there
+    /// would be undefined behaviour instead of a wrong vertex.
+    pub trusted: bool,
+    /// What the outputs of [`Deformer::record`] are for, beyond `VERTEX`, `STORAGE` and `COPY_SRC`: such as
+    /// `BLAS_INPUT`, where the device has ray tracing. Positions are f32×3 at a stride of 16 bytes.
+    pub output_usage: wgpu::BufferUsages,
+    /// Keep palettes readable on the CPU ([`Animator::palette`]). Otherwise they are evaluated straight into upload
+    /// memory, by all threads of the feature `threads`: no copy, for crowds of thousands. What the caller asks for
+    /// with [`Animator::keep_previous_palettes`] is kept all the same.
+    pub keep_palettes: bool,
+    /// [`Deformer::record`] leaves instances alone whose palettes, weights and shown parts are those of the record
+    /// before. Needs `keep_palettes`, and costs a comparison of all of them.
+    pub skip_unchanged: bool,
+}
+
+impl Default for DeformerOptions {
+    fn default() -> Self {
+        Self {
+            trusted: false,
+            output_usage: wgpu::BufferUsages::empty(),
+            keep_palettes: true,
+            skip_unchanged: false,
+        }
+    }
+}
+
+/// Where a part's deformed vertices lie after [`Deformer::record`].
+#[derive(Clone, Copy, Debug)]
+pub struct DeformedVertices<'d> {
+    /// 16 bytes a vertex: position f32×3 and the normal as octahedral snorm16×2.
+    pub a: wgpu::BufferSlice<'d>,
+    /// 4 bytes a vertex (packed) or 32 (exact).
+    pub b: wgpu::BufferSlice<'d>,
+    /// Format of `b`.
+    pub precision: Precision,
 }
 
 impl Deformer {
     /// An empty service on `device`. Needs nothing beyond WebGPU's default limits.
     #[must_use]
     pub fn new(device: &wgpu::Device) -> Self {
+        Self::with(device, DeformerOptions::default())
+    }
+
+    /// As [`Deformer::new`], with choices.
+    #[must_use]
+    pub fn with(device: &wgpu::Device, options: DeformerOptions) -> Self {
         Self {
             device: device.clone(),
-            cast: Cast::default(),
-            kernels: Arc::new(Kernels::new(device)),
-            sources: SourceBuffers::new(device),
+            cast: Cast::new(Reach::of(&device.limits())),
+            kernels: Arc::new(Kernels::new(device, options.trusted)),
+            sources: Vec::new(),
             generation: 0,
+            options,
             ring: UploadRing::new(device),
-            frame: FrameBlock::default(),
             layout: OutputLayout::default(),
             own: None,
         }
@@ -80,11 +120,21 @@ impl Deformer {
         model: &Model,
         precision: Precision,
     ) -> Result<ModelId, DeformError> {
-        let prepared = self.cast.prepare(model, precision)?;
-        check_sources(&self.device, prepared.taken)?;
-        let (id, streams) = self.cast.insert(prepared)?;
-        if !self.sources.append(queue, &streams) {
-            self.replace_sources(queue)?;
+        let (id, page, streams) = self.cast.insert(self.cast.prepare(model, precision)?)?;
+        match self.sources.get_mut(page) {
+            Some(buffers) => {
+                if !buffers.append(queue, &streams) {
+                    let streams = self.cast.pack_page(page)?;
+                    let larger = self.source_buffers(queue, &streams, Some(&self.sources[page]));
+                    self.sources[page] = larger;
+                    self.generation += 1;
+                    self.own = None;
+                }
+            }
+            None => {
+                let buffers = self.source_buffers(queue, &streams, None);
+                self.sources.push(buffers);
+            }
         }
         self.warm_up(id)?;
         Ok(id)
@@ -94,7 +144,10 @@ impl Deformer {
     pub fn remove_model(&mut self, queue: &wgpu::Queue, id: ModelId) -> Result<(), DeformError> {
         self.cast.remove_model(id)?;
         self.own = None;
-        self.replace_sources(queue)
+        let pages = self.cast.repack(self.cast.reach())?;
+        self.generation += 1;
+        self.sources = pages.iter().map(|streams| self.source_buffers(queue, streams, None)).collect();
+        Ok(())
     }
 
     /// Adds an instance: rest pose, no clip, at the origin.
@@ -137,39 +190,68 @@ impl Deformer {
     /// encoder once; several records before one submit do not disturb each other's uploads, but write the
     /// same vertex buffers.
     pub fn record(&mut self, encoder: &mut wgpu::CommandEncoder) -> Result<(), DeformError> {
-        self.cast.animator.evaluate();
-        let mut own = match self.own.take().filter(|own| own.revision == self.cast.revision()) {
-            Some(own) => own,
-            None => match self.create_own()? {
-                Some(own) => own,
-                None => return Ok(()),
-            },
-        };
-        let recorded = self.record_into(&mut own, encoder);
-        self.own = Some(own);
-        recorded
+        self.record_timed(encoder, None)
     }
 
-    /// Where a part's deformed vertices lie in [`Deformer::buffers`] after a record. `part` is one of
+    /// As [`Deformer::record`], with timestamps around the compute pass.
+    pub fn record_timed(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        timestamp_writes: Option<wgpu::ComputePassTimestampWrites<'_>>,
+    ) -> Result<(), DeformError> {
+        self.prepare()?;
+        if let Some(own) = &mut self.own {
+            own.record(encoder, &self.ring, &self.kernels, timestamp_writes);
+        }
+        Ok(())
+    }
+
+    /// The first half of the next [`Deformer::record`], for frames that encode elsewhere than they evaluate: evaluates
+    /// every instance and fills upload memory. What is changed afterwards counts from the record after that on.
+    pub fn prepare(&mut self) -> Result<(), DeformError> {
+        let revision = self.cast.revision();
+        if self.own.as_ref().is_none_or(|own| own.revision != revision) {
+            self.own = None;
+            self.layout.update(&self.cast, self.cast.reach())?;
+            if self.layout.groups.is_empty() {
+                self.cast.animator.evaluate();
+                return Ok(());
+            }
+            let sources = |page: usize| self.sources[page].buffers.clone();
+            let usage = self.options.output_usage;
+            self.own = Some(Own::new(&self.device, &self.cast, &self.layout, &self.kernels, sources, usage)?);
+        }
+        let Self { cast, layout, ring, .. } = self;
+        let DeformerOptions { keep_palettes: keeps_palettes, skip_unchanged: skips_unchanged, .. } =
+            self.options;
+        match &mut self.own {
+            Some(own) => own.prepare(Preparation { cast, layout, ring, keeps_palettes, skips_unchanged }),
+            None => Ok(()),
+        }
+    }
+
+    /// Where a part's deformed vertices lie after a record, until models or instances change. `part` is one of
     /// [`Model::shown_parts`].
-    pub fn vertices(&self, instance: InstanceId, part: u32) -> Result<DeformedRange, DeformError> {
+    pub fn vertices(&self, instance: InstanceId, part: u32) -> Result<DeformedVertices<'_>, DeformError> {
         let recorded = self.own.as_ref().filter(|own| own.revision == self.cast.revision());
-        recorded.ok_or(DeformError::NotRecorded)?;
-        self.layout.find(&self.cast, instance, part)
+        let recorded = recorded.ok_or(DeformError::NotRecorded)?;
+        let (group, range) = self.layout.find(&self.cast, instance, part)?;
+        let group = &recorded.groups[group];
+        let (a, b) = (group.out_a.slice(range.a), group.out_b.slice(range.b));
+        Ok(DeformedVertices { a, b, precision: range.precision })
     }
 
-    /// Outputs A and B of [`Deformer::record`]: vertex buffers, also usable as storage and copy source.
-    /// `None` before the first record. They are replaced when models or instances change.
-    #[must_use]
-    pub fn buffers(&self) -> Option<(&wgpu::Buffer, &wgpu::Buffer)> {
-        self.own.as_ref().map(|own| (&own.out_a, &own.out_b))
+    /// The first vertex of each primitive of a part in its [`Deformer::vertices`]: the base vertex to draw it with.
+    pub fn first_vertices(&self, instance: InstanceId, part: u32) -> Result<Vec<u32>, DeformError> {
+        Ok(self.layout.find(&self.cast, instance, part)?.1.first_vertices)
     }
 
     /// Records a copy of all deformed vertices for the CPU, behind the last [`Deformer::record`] in the
     /// same or a later submit. The result is there once the caller's device was polled after the submit.
     pub fn read_back(&self, encoder: &mut wgpu::CommandEncoder) -> Result<ReadBack, DeformError> {
         let own = self.own.as_ref().ok_or(DeformError::NotRecorded)?;
-        Ok(ReadBack::record(&self.device, encoder, [&own.out_a, &own.out_b], own.revision))
+        let outputs = own.groups.iter().map(|group| [&group.out_a, &group.out_b]);
+        Ok(ReadBack::record(&self.device, encoder, outputs, own.revision))
     }
 
     pub(super) fn cast_and_layout(&self) -> (&Cast, &OutputLayout) {
@@ -180,15 +262,13 @@ impl Deformer {
     /// models. Handles, players and poses stay as they are; graphs must be declared again. Fails, and stays
     /// on the old device, where the new one's limits are too low.
     pub fn rebuild(&mut self, device: &wgpu::Device, queue: &wgpu::Queue) -> Result<(), DeformError> {
-        let streams = self.cast.repack()?;
-        check_sources(device, self.cast.taken())?;
+        let pages = self.cast.repack(Reach::of(&device.limits()))?;
         self.device = device.clone();
-        self.kernels = Arc::new(Kernels::new(device));
-        self.sources = SourceBuffers::new(device);
+        self.kernels = Arc::new(Kernels::new(device, self.options.trusted));
         self.ring = UploadRing::new(device);
         self.own = None;
         self.generation += 1;
-        self.sources.replace(&self.device, queue, &streams)?;
+        self.sources = pages.iter().map(|streams| self.source_buffers(queue, streams, None)).collect();
         let models: Vec<_> = self.cast.animator.models().collect();
         models.into_iter().try_for_each(|id| self.warm_up(id))
     }
@@ -196,15 +276,17 @@ impl Deformer {
     /// Bytes on the device: source streams, and outputs and uploads of the path without a graph.
     #[must_use]
     pub fn device_bytes(&self) -> u64 {
-        let own = self.own.as_ref();
-        let own = own.map_or(0, |own| own.upload.size() + own.out_a.size() + own.out_b.size());
-        self.sources.bytes() + own
+        let sources: u64 = self.sources.iter().map(SourceBuffers::bytes).sum();
+        sources + self.own.as_ref().map_or(0, Own::bytes)
     }
 
-    fn replace_sources(&mut self, queue: &wgpu::Queue) -> Result<(), DeformError> {
-        let streams = self.cast.repack()?;
-        self.generation += 1;
-        self.sources.replace(&self.device, queue, &streams)
+    fn source_buffers(
+        &self,
+        queue: &wgpu::Queue,
+        streams: &Streams,
+        before: Option<&SourceBuffers>,
+    ) -> SourceBuffers {
+        SourceBuffers::new(&self.device, queue, streams, self.cast.reach().bytes(), before)
     }
 
     /// Compiles the kernel variants that a model needs, so that no frame waits for it.
@@ -217,91 +299,4 @@ impl Deformer {
         }
         Ok(())
     }
-
-    fn create_own(&mut self) -> Result<Option<Own>, DeformError> {
-        self.layout.update(&self.cast)?;
-        if self.layout.len_a == 0 {
-            return Ok(None);
-        }
-        let device = &self.device;
-        let align = u64::from(device.limits().min_storage_buffer_offset_alignment);
-        let rows = Job::rows(&self.layout.jobs) as u64;
-        let palette_bytes = rows * size_of::<JointMatrix>() as u64;
-        let frame_offset = palette_bytes.next_multiple_of(align);
-        let frame_bytes =
-            FrameBlock::capacity(&self.cast, &self.layout.jobs, &self.layout.outputs)? as u64 * 16;
-        let (bytes_a, bytes_b) = (u64::from(self.layout.len_a) * BYTES_A, u64::from(self.layout.len_b) * 4);
-        check(device, "palettes", palette_bytes)?;
-        check(device, "work items and morph records", frame_bytes)?;
-        check(device, "deformed positions and normals", bytes_a)?;
-        check(device, "deformed tangents", bytes_b)?;
-        let upload = frame_offset + frame_bytes;
-        check_buffer(device, "palettes, work items and morph records together", upload)?;
-        let upload = create(device, "deform upload", upload, wgpu::BufferUsages::COPY_DST);
-        let vertex = wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_SRC;
-        let out_a = create(device, "deformed A", bytes_a, vertex);
-        let out_b = create(device, "deformed B", bytes_b, vertex);
-        let range = |buffer, offset, size| {
-            wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                buffer,
-                offset,
-                size: wgpu::BufferSize::new(size),
-            })
-        };
-        let [a, b, extra, tables] = &self.sources.buffers;
-        let resources = [
-            a.as_entire_binding(),
-            b.as_entire_binding(),
-            extra.as_entire_binding(),
-            tables.as_entire_binding(),
-            range(&upload, 0, palette_bytes),
-            range(&upload, frame_offset, frame_bytes),
-            out_a.as_entire_binding(),
-            out_b.as_entire_binding(),
-        ];
-        let entries: Vec<_> = (0u32..)
-            .zip(resources)
-            .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource })
-            .collect();
-        let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("deform"),
-            layout: self.kernels.group_layout(),
-            entries: &entries,
-        });
-        Ok(Some(Own { revision: self.cast.revision(), upload, frame_offset, out_a, out_b, group }))
-    }
-
-    fn record_into(&mut self, own: &mut Own, encoder: &mut wgpu::CommandEncoder) -> Result<(), DeformError> {
-        self.frame.build(&self.cast, &self.layout.jobs, &self.layout.outputs)?;
-        let frame: &[u8] = bytemuck::cast_slice(self.frame.words());
-        let frame_at = own.frame_offset as usize;
-        let mut staging = self.ring.take(own.frame_offset + frame.len() as u64).ok_or(DeformError::Map)?;
-        let mut bytes = staging.bytes();
-        let palette = |id| self.cast.animator.palette(id);
-        write_palettes(&self.layout.jobs, bytes.slice(..frame_at), palette)?;
-        bytes.slice(frame_at..frame_at + frame.len()).copy_from_slice(frame);
-        staging.copy(encoder, 0..own.frame_offset + frame.len() as u64, &own.upload, 0);
-        staging.finish(encoder);
-        let _span = tracing::trace_span!("deform", device = "gpu").entered();
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-            label: Some("deform"),
-            timestamp_writes: None,
-        });
-        self.kernels.dispatch(&mut pass, &own.group, self.frame.counts());
-        Ok(())
-    }
-}
-
-/// Writes the rows of every job to their place in mapped memory.
-pub(super) fn write_palettes<'a>(
-    jobs: &[Job],
-    mut memory: wgpu::WriteOnly<'_, [u8]>,
-    palette: impl Fn(InstanceId) -> Result<&'a [JointMatrix], AnimateError>,
-) -> Result<(), DeformError> {
-    for job in jobs {
-        let bytes: &[u8] = bytemuck::cast_slice(palette(job.instance)?);
-        let at = job.palette as usize * size_of::<JointMatrix>();
-        memory.slice(at..at + bytes.len()).copy_from_slice(bytes);
-    }
-    Ok(())
 }

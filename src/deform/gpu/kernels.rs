@@ -2,7 +2,7 @@ use std::sync::OnceLock;
 
 use crate::{
     deform::layout::VARIANTS,
-    gpu::bind_group_layout_entries,
+    gpu::{bind_group_layout_entries, trusted},
     shaders::{self, Shader},
 };
 
@@ -13,13 +13,14 @@ pub(crate) struct Kernels {
     group: wgpu::BindGroupLayout,
     layout: wgpu::PipelineLayout,
     pipelines: [OnceLock<wgpu::ComputePipeline>; VARIANTS],
+    is_trusted: bool,
 }
 
 /// Most workgroups along x; items beyond fold into y.
 const GRID_WIDTH: u32 = 4096;
 
 impl Kernels {
-    pub(crate) fn new(device: &wgpu::Device) -> Self {
+    pub(crate) fn new(device: &wgpu::Device, is_trusted: bool) -> Self {
         let group = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
             label: Some("deform"),
             entries: &entries(),
@@ -29,7 +30,7 @@ impl Kernels {
             bind_group_layouts: &[Some(&group)],
             ..Default::default()
         });
-        Self { device: device.clone(), group, layout, pipelines: Default::default() }
+        Self { device: device.clone(), group, layout, pipelines: Default::default(), is_trusted }
     }
 
     pub(crate) fn group_layout(&self) -> &wgpu::BindGroupLayout {
@@ -40,10 +41,14 @@ impl Kernels {
     pub(crate) fn pipeline(&self, variant: usize) -> &wgpu::ComputePipeline {
         self.pipelines[variant].get_or_init(|| {
             let shader = &shaders::DEFORM[variant];
-            let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-                label: Some(shader.name),
-                source: wgpu::ShaderSource::Wgsl(shader.source.into()),
-            });
+            let module = if self.is_trusted {
+                trusted::module(&self.device, shader)
+            } else {
+                self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                    label: Some(shader.name),
+                    source: wgpu::ShaderSource::Wgsl(shader.source.into()),
+                })
+            };
             self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: Some(shader.name),
                 layout: Some(&self.layout),

@@ -5,8 +5,9 @@ mod buffers;
 mod declare;
 mod deformer;
 mod kernels;
+mod own;
 mod read_back;
 
-pub use declare::{DeclareOptions, OutputKind, Skinned, SkinnedPart, declare, declare_with};
-pub use deformer::Deformer;
+pub use declare::{DeclareOptions, OutputKind, PaletteRows, Skinned, SkinnedPart, declare, declare_with};
+pub use deformer::{DeformedVertices, Deformer, DeformerOptions};
 pub use read_back::ReadBack;

@@ -20,10 +20,16 @@ const FAILED: u8 = 2;
 /// has submitted the encoder and polled the device.
 #[derive(Debug)]
 pub struct ReadBack {
-    buffers: [wgpu::Buffer; 2],
-    states: [Arc<AtomicU8>; 2],
+    /// Both outputs of every group.
+    outputs: Vec<[Copied; 2]>,
     /// Of the models and instances whose vertices these are.
     revision: u64,
+}
+
+#[derive(Debug)]
+struct Copied {
+    buffer: wgpu::Buffer,
+    state: Arc<AtomicU8>,
 }
 
 /// Waits for one buffer. Dropped without an answer, because its encoder was dropped, it has failed.
@@ -44,30 +50,15 @@ impl Drop for Notice {
 }
 
 impl ReadBack {
-    pub(super) fn record(
+    pub(super) fn record<'o>(
         device: &wgpu::Device,
         encoder: &mut wgpu::CommandEncoder,
-        outputs: [&wgpu::Buffer; 2],
+        outputs: impl IntoIterator<Item = [&'o wgpu::Buffer; 2]>,
         revision: u64,
     ) -> Self {
-        let buffers = outputs.map(|output| {
-            let buffer = device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("read back"),
-                size: output.size(),
-                usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
-                mapped_at_creation: false,
-            });
-            encoder.copy_buffer_to_buffer(output, 0, &buffer, 0, output.size());
-            buffer
-        });
-        let states = [0, 1].map(|_| Arc::new(AtomicU8::new(WAITING)));
-        for (buffer, state) in buffers.iter().zip(&states) {
-            let notice = Notice(Arc::clone(state));
-            encoder.map_buffer_on_submit(buffer, wgpu::MapMode::Read, .., move |result| {
-                notice.answer(result.is_ok());
-            });
-        }
-        Self { buffers, states, revision }
+        let outputs =
+            outputs.into_iter().map(|group| group.map(|output| Copied::record(device, encoder, output)));
+        Self { outputs: outputs.collect(), revision }
     }
 
     /// Every primitive of an instance, in its space and the source's vertex order; `None` while the
@@ -78,19 +69,43 @@ impl ReadBack {
         deformer: &Deformer,
         instance: InstanceId,
     ) -> Result<Option<Vec<BakedPrimitive>>, DeformError> {
-        let states = [0, 1].map(|i| self.states[i].load(Ordering::Acquire));
+        let states: Vec<_> = self.outputs.iter().flatten().map(|c| c.state.load(Ordering::Acquire)).collect();
         if states.contains(&FAILED) {
             return Err(DeformError::Map);
         }
         if states.contains(&WAITING) {
             return Ok(None);
         }
-        let [a, b] = [0, 1].map(|i| self.buffers[i].slice(..).get_mapped_range());
-        let (Ok(a), Ok(b)) = (a, b) else { return Err(DeformError::Map) };
+        let mapped =
+            |copied: &Copied| copied.buffer.slice(..).get_mapped_range().map_err(|_| DeformError::Map);
+        let views = self.outputs.iter().map(|[a, b]| Ok((mapped(a)?, mapped(b)?)));
+        let views = views.collect::<Result<Vec<_>, DeformError>>()?;
         let (cast, layout) = deformer.cast_and_layout();
         if cast.revision() != self.revision {
             return Err(DeformError::NotRecorded);
         }
-        bake(cast, layout, instance, bytemuck::cast_slice(&a), bytemuck::cast_slice(&b)).map(Some)
+        let outputs = |group: usize| {
+            let (a, b) = &views[group];
+            (bytemuck::cast_slice(a), bytemuck::cast_slice(b))
+        };
+        bake(cast, layout, instance, outputs).map(Some)
+    }
+}
+
+impl Copied {
+    fn record(device: &wgpu::Device, encoder: &mut wgpu::CommandEncoder, output: &wgpu::Buffer) -> Self {
+        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("read back"),
+            size: output.size(),
+            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+            mapped_at_creation: false,
+        });
+        encoder.copy_buffer_to_buffer(output, 0, &buffer, 0, output.size());
+        let state = Arc::new(AtomicU8::new(WAITING));
+        let notice = Notice(Arc::clone(&state));
+        encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Read, .., move |result| {
+            notice.answer(result.is_ok());
+        });
+        Self { buffer, state }
     }
 }

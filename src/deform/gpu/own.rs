@@ -1,0 +1,266 @@
+//! The path without a graph: buffers that persist until models or instances change.
+
+use sinew_graph::{Continuity, Staging, UploadRing};
+
+use super::{buffers::create, kernels::Kernels};
+use crate::{
+    animate::{Animator, JointMatrix},
+    deform::{
+        DeformError,
+        cast::Cast,
+        frame::{FrameBlock, Job},
+        group::{Group, Reach},
+        output::{BYTES_A, OutputLayout},
+        unchanged::Unchanged,
+    },
+    gpu::mapped,
+};
+
+/// Buffers of all groups.
+#[derive(Debug)]
+pub(super) struct Own {
+    pub(super) revision: u64,
+    pub(super) groups: Vec<OwnGroup>,
+    /// Everything is in mapped memory, ready to be copied.
+    is_prepared: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct OwnGroup {
+    palettes: wgpu::Buffer,
+    block: wgpu::Buffer,
+    pub(super) out_a: wgpu::Buffer,
+    pub(super) out_b: wgpu::Buffer,
+    bindings: wgpu::BindGroup,
+    frame: FrameBlock,
+    /// When headers and items were last sent; as long as nothing was lost since, they are there.
+    sent: Option<Continuity>,
+    unchanged: Option<Unchanged>,
+    staged: Staged,
+}
+
+/// Uploads that were filled and not recorded yet.
+#[derive(Debug, Default)]
+struct Staged {
+    palettes: Option<Staging>,
+    /// The block from some byte on.
+    block: Option<(Staging, u64)>,
+}
+
+/// What [`Own::prepare`] works with.
+pub(super) struct Preparation<'a> {
+    pub(super) cast: &'a mut Cast,
+    pub(super) layout: &'a OutputLayout,
+    pub(super) ring: &'a mut UploadRing,
+    pub(super) keeps_palettes: bool,
+    pub(super) skips_unchanged: bool,
+}
+
+impl Own {
+    pub(super) fn new(
+        device: &wgpu::Device,
+        cast: &Cast,
+        layout: &OutputLayout,
+        kernels: &Kernels,
+        sources: impl Fn(usize) -> [wgpu::Buffer; 4],
+        usage: wgpu::BufferUsages,
+    ) -> Result<Self, DeformError> {
+        let reach = Reach::of(&device.limits());
+        let group = |group: &Group| {
+            let sources = sources(group.page);
+            OwnGroup::new(device, reach, cast, group, kernels, &sources, usage)
+        };
+        let groups = layout.groups.iter().map(group).collect::<Result<_, _>>()?;
+        Ok(Self { revision: cast.revision(), groups, is_prepared: false })
+    }
+
+    /// Bytes of all buffers.
+    pub(super) fn bytes(&self) -> u64 {
+        let sizes =
+            self.groups.iter().map(|g| [&g.palettes, &g.block, &g.out_a, &g.out_b].map(wgpu::Buffer::size));
+        sizes.flatten().sum()
+    }
+
+    /// Evaluates every instance and fills mapped memory, unless that was done since the last record.
+    pub(super) fn prepare(&mut self, with: Preparation<'_>) -> Result<(), DeformError> {
+        if self.is_prepared {
+            return Ok(());
+        }
+        let Preparation { cast, layout, ring, keeps_palettes, skips_unchanged } = with;
+        let is_direct = !keeps_palettes && self.prepare_directly(&mut cast.animator, layout, ring)?;
+        if !is_direct {
+            cast.animator.evaluate();
+        }
+        for (own, group) in self.groups.iter_mut().zip(&layout.groups) {
+            own.prepare(cast, group, ring, skips_unchanged && !is_direct, !is_direct)?;
+        }
+        self.is_prepared = true;
+        Ok(())
+    }
+
+    /// Evaluates straight into mapped memory, where one group holds all palettes in their order.
+    fn prepare_directly(
+        &mut self,
+        animator: &mut Animator,
+        layout: &OutputLayout,
+        ring: &mut UploadRing,
+    ) -> Result<bool, DeformError> {
+        let ([own], [group]) = (&mut self.groups[..], &layout.groups[..]) else { return Ok(false) };
+        let rows = animator.palette_rows();
+        if rows == 0 || Job::rows(&group.jobs) != rows || animator.keeps_previous_palettes() {
+            return Ok(false);
+        }
+        let bytes = rows * size_of::<JointMatrix>();
+        let mut staging = ring.take(bytes as u64).ok_or(DeformError::Map)?;
+        let mut memory = staging.bytes().into_slice(..bytes);
+        let Some(palettes) = mapped::elements::<JointMatrix>(&mut memory) else { return Ok(false) };
+        animator.evaluate_into(palettes)?;
+        own.staged.palettes = Some(staging);
+        Ok(true)
+    }
+
+    /// Records the copies, then one pass with a dispatch for each kernel variant and group that has work.
+    pub(super) fn record(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        ring: &UploadRing,
+        kernels: &Kernels,
+        timestamp_writes: Option<wgpu::ComputePassTimestampWrites<'_>>,
+    ) {
+        self.is_prepared = false;
+        for group in &mut self.groups {
+            group.copy(encoder, ring);
+        }
+        let _span = tracing::trace_span!("deform", device = "gpu").entered();
+        let mut pass = encoder
+            .begin_compute_pass(&wgpu::ComputePassDescriptor { label: Some("deform"), timestamp_writes });
+        for group in &self.groups {
+            kernels.dispatch(&mut pass, &group.bindings, group.frame.counts());
+        }
+    }
+}
+
+impl OwnGroup {
+    fn new(
+        device: &wgpu::Device,
+        reach: Reach,
+        cast: &Cast,
+        group: &Group,
+        kernels: &Kernels,
+        sources: &[wgpu::Buffer; 4],
+        usage: wgpu::BufferUsages,
+    ) -> Result<Self, DeformError> {
+        // Never less than the least that may be bound.
+        let rows = Job::rows(&group.jobs).max(1) as u64;
+        let frame_bytes = FrameBlock::capacity(cast, &group.jobs, &group.outputs)?.max(64) as u64 * 16;
+        reach.check("work items and morph records", frame_bytes)?;
+        let usage = usage | wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_SRC;
+        let upload = wgpu::BufferUsages::COPY_DST;
+        let palettes = create(device, "palettes", rows * size_of::<JointMatrix>() as u64, upload);
+        let block = create(device, "work items", frame_bytes, upload);
+        let out_a = create(device, "deformed A", u64::from(group.len_a.max(1)) * BYTES_A, usage);
+        let out_b = create(device, "deformed B", u64::from(group.len_b.max(4)) * 4, usage);
+        let [a, b, extra, tables] = sources;
+        let bound = [a, b, extra, tables, &palettes, &block, &out_a, &out_b];
+        let entries: Vec<_> = (0u32..)
+            .zip(bound)
+            .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
+            .collect();
+        let bindings = device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("deform"),
+            layout: kernels.group_layout(),
+            entries: &entries,
+        });
+        Ok(Self {
+            palettes,
+            block,
+            out_a,
+            out_b,
+            bindings,
+            frame: FrameBlock::default(),
+            sent: None,
+            unchanged: None,
+            staged: Staged::default(),
+        })
+    }
+
+    /// Fills mapped memory with the block, as far as it is not there already, and with `palettes` if asked to.
+    fn prepare(
+        &mut self,
+        cast: &Cast,
+        group: &Group,
+        ring: &mut UploadRing,
+        skips_unchanged: bool,
+        palettes: bool,
+    ) -> Result<(), DeformError> {
+        let is_there = self.sent.as_ref() == Some(&ring.continuity());
+        let left_out = if skips_unchanged {
+            let unchanged = self.unchanged.get_or_insert_default();
+            if !is_there {
+                unchanged.forget();
+            }
+            let left_out = unchanged.update(cast, &group.jobs)?;
+            trace_skipped(left_out);
+            left_out
+        } else {
+            self.unchanged = None;
+            &[]
+        };
+        let is_new = self.frame.build(cast, &group.jobs, &group.outputs, left_out)?;
+        let first = if is_new || !is_there { 0 } else { self.frame.morphs_at() };
+        let words: &[u8] = bytemuck::cast_slice(&self.frame.words()[first..]);
+        self.staged.block = match words {
+            [] => None,
+            words => {
+                let mut staging = ring.take(words.len() as u64).ok_or(DeformError::Map)?;
+                staging.bytes().slice(..words.len()).copy_from_slice(words);
+                Some((staging, first as u64 * 16))
+            }
+        };
+        let has_work = self.frame.counts().iter().any(|items| *items > 0);
+        if palettes && has_work {
+            let bytes = Job::rows(&group.jobs) * size_of::<JointMatrix>();
+            let mut staging = ring.take(bytes as u64).ok_or(DeformError::Map)?;
+            write_palettes(&group.jobs, staging.bytes().slice(..bytes), |id| cast.animator.palette(id))?;
+            self.staged.palettes = Some(staging);
+        }
+        Ok(())
+    }
+
+    fn copy(&mut self, encoder: &mut wgpu::CommandEncoder, ring: &UploadRing) {
+        let Staged { palettes, block } = std::mem::take(&mut self.staged);
+        if let Some(mut staging) = palettes {
+            let bytes = self.palettes.size().min(staging.size());
+            staging.copy(encoder, 0..bytes, &self.palettes, 0);
+            staging.finish(encoder);
+        }
+        if let Some((mut staging, first)) = block {
+            let bytes = self.frame.words().len() as u64 * 16 - first;
+            staging.copy(encoder, 0..bytes, &self.block, first);
+            staging.finish(encoder);
+        }
+        self.sent = Some(ring.continuity());
+    }
+}
+
+/// Says how many instances are left as they are.
+pub(super) fn trace_skipped(left_out: &[bool]) {
+    let skipped = left_out.iter().filter(|left_out| **left_out).count();
+    if skipped > 0 {
+        tracing::trace!(instances = skipped, "skipped: unchanged");
+    }
+}
+
+/// Writes the rows of every job to their place in mapped memory.
+pub(super) fn write_palettes<'a>(
+    jobs: &[Job],
+    mut memory: wgpu::WriteOnly<'_, [u8]>,
+    palette: impl Fn(crate::animate::InstanceId) -> Result<&'a [JointMatrix], crate::animate::AnimateError>,
+) -> Result<(), DeformError> {
+    for job in jobs {
+        let bytes: &[u8] = bytemuck::cast_slice(palette(job.instance)?);
+        let at = job.palette as usize * size_of::<JointMatrix>();
+        memory.slice(at..at + bytes.len()).copy_from_slice(bytes);
+    }
+    Ok(())
+}
