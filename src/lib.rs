@@ -75,7 +75,7 @@ pub use deform::gpu::{
     DeclareOptions, DeformedVertices, Deformer, DeformerOptions, OutputKind, PaletteRows, ReadBack, Skinned,
     SkinnedPart, declare, declare_with,
 };
-pub use deform::{CpuDeformer, DeformError, Precision};
+pub use deform::{CpuDeformer, DeformError, Packing, Precision};
 pub use model::Model;
 #[cfg(feature = "gpu")]
 pub use sinew_graph as graph;

@@ -4,7 +4,7 @@ use super::{
     DeformError,
     group::{Needs, Reach},
     layout::VARIANTS,
-    source::{PackedPrimitive, Precision, SOURCES, Streams},
+    source::{PackedPrimitive, Packing, Precision, SOURCES, Streams},
     variant::Variant,
 };
 use crate::{
@@ -16,7 +16,9 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     pub(crate) model: Model,
+    /// Of vertices.
     pub(crate) precision: Precision,
+    packing: Packing,
     /// Which set of streams holds its vertices.
     pub(crate) page: usize,
     /// Where the model starts in each stream.
@@ -154,8 +156,8 @@ impl Cast {
     }
 
     /// Packs `model` without taking it in yet; [`Cast::insert`] does.
-    pub(crate) fn prepare(&self, model: &Model, precision: Precision) -> Result<Prepared, DeformError> {
-        let (mut source, streams) = pack(model, precision)?;
+    pub(crate) fn prepare(&self, model: &Model, packing: Packing) -> Result<Prepared, DeformError> {
+        let (mut source, streams) = pack(model, packing)?;
         let own = Taken::of(&streams)?;
         (source.page, source.start) = self.pages.place(own)?;
         Ok(Prepared { source, streams, own })
@@ -201,7 +203,7 @@ impl Cast {
         let mut places = Vec::new();
         for id in self.animator.models() {
             let Some(source) = self.sources.get(&id) else { continue };
-            let (_, own) = pack(&source.model, source.precision)?;
+            let (_, own) = pack(&source.model, source.packing)?;
             let taken = Taken::of(&own)?;
             let (page, start) = pages.place(taken)?;
             pages.take(page, taken);
@@ -228,7 +230,7 @@ impl Cast {
         let mut inside: Vec<_> = self.sources.values().filter(|source| source.page == page).collect();
         inside.sort_by_key(|source| (source.start.vertices, source.start.tables, source.start.extra));
         for source in inside {
-            streams.append(pack(&source.model, source.precision)?.1);
+            streams.append(pack(&source.model, source.packing)?.1);
         }
         Ok(streams)
     }
@@ -240,7 +242,7 @@ impl Cast {
 }
 
 /// Packs the shown parts of a model; offsets count from its own start, so that it can be moved.
-fn pack(model: &Model, precision: Precision) -> Result<(Source, Streams), DeformError> {
+fn pack(model: &Model, packing: Packing) -> Result<(Source, Streams), DeformError> {
     let mut streams = Streams::default();
     let mut meshes: HashMap<(u32, bool), Vec<PackedPrimitive>> = HashMap::new();
     let mut parts = Vec::with_capacity(model.shown_parts().len());
@@ -250,13 +252,14 @@ fn pack(model: &Model, precision: Precision) -> Result<(Source, Streams), Deform
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
                 let primitives = model.meshes()[mesh as usize].primitives().iter();
-                let packed = primitives.map(|p| streams.push(p, precision, skin.is_some()));
+                let packed = primitives.map(|p| streams.push(p, packing, skin.is_some()));
                 entry.insert(packed.collect::<Result<Vec<_>, _>>()?)
             }
         };
-        parts.push(part(index, precision, packed));
+        parts.push(part(index, packing.vertices, packed));
     }
-    Ok((Source { model: model.clone(), precision, page: 0, start: Taken::default(), parts }, streams))
+    let precision = packing.vertices;
+    Ok((Source { model: model.clone(), precision, packing, page: 0, start: Taken::default(), parts }, streams))
 }
 
 fn part(index: u32, precision: Precision, packed: &[PackedPrimitive]) -> SourcePart {

@@ -5,7 +5,7 @@ use super::{
     frame::FrameBlock,
     group::Reach,
     output::{BakedPrimitive, OutputLayout, bake},
-    source::{Precision, Streams},
+    source::{Packing, Streams},
 };
 use crate::{
     animate::{Animator, InstanceId, JointMatrix, ModelId},
@@ -42,8 +42,12 @@ impl CpuDeformer {
     }
 
     /// Packs a model's vertices.
-    pub fn add_model(&mut self, model: &Model, precision: Precision) -> Result<ModelId, DeformError> {
-        let (id, page, streams) = self.cast.insert(self.cast.prepare(model, precision)?)?;
+    pub fn add_model(
+        &mut self,
+        model: &Model,
+        packing: impl Into<Packing>,
+    ) -> Result<ModelId, DeformError> {
+        let (id, page, streams) = self.cast.insert(self.cast.prepare(model, packing.into())?)?;
         match self.streams.get_mut(page) {
             Some(page) => page.append(streams),
             None => self.streams.push(streams),

@@ -25,6 +25,6 @@ pub use layout::{
     VARIANTS, VariantHeader, WorkItem,
 };
 pub use output::{BYTES_A, BakedPrimitive, DeformedPrimitive};
-pub use source::Precision;
+pub use source::{Packing, Precision};
 pub use targets::MORPH_TOLERANCE;
 pub use variant::Variant;

@@ -1,6 +1,7 @@
 //! Packing of a model's vertices into the kernel's streams. Twin of wgsl/source.wgsl on the writing side.
 
 use glam::{Vec3, Vec4};
+use smallvec::SmallVec;
 
 use super::{
     DeformError,
@@ -37,6 +38,21 @@ impl Precision {
             Self::Packed => 1,
             Self::Exact => 8,
         }
+    }
+}
+
+/// How a model is kept on the device; from a [`Precision`], all of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Packing {
+    /// Vertices, going in and coming out.
+    pub vertices: Precision,
+    /// Morph deltas.
+    pub morphs: Precision,
+}
+
+impl From<Precision> for Packing {
+    fn from(precision: Precision) -> Self {
+        Self { vertices: precision, morphs: precision }
     }
 }
 
@@ -85,9 +101,10 @@ impl Streams {
     pub(crate) fn push(
         &mut self,
         primitive: &Primitive,
-        precision: Precision,
+        packing: Packing,
         skinned: bool,
     ) -> Result<PackedPrimitive, DeformError> {
+        let precision = packing.vertices;
         let influences = primitive.influences().filter(|_| skinned);
         let rigid = (!skinned).then(|| chunks(None, primitive.vertex_count()));
         let source = unit(self.a.len())?;
@@ -97,7 +114,7 @@ impl Streams {
         for chunk in rigid.as_deref().unwrap_or(primitive.chunks()) {
             packed.push(self.push_chunk(primitive, influences, chunk, precision)?);
         }
-        let targets = self.push_targets(primitive, precision)?;
+        let targets = self.push_targets(primitive, packing.morphs)?;
         let vertices = primitive.vertex_count();
         Ok(PackedPrimitive { source, vertices: vertices as u32, chunks: packed, targets })
     }
@@ -133,42 +150,45 @@ impl Streams {
         let position = primitive.positions()[vertex].to_array().map(f32::to_bits);
         let normal = primitive.normals().get(vertex).copied().unwrap_or(Vec3::ZERO);
         let tangent = primitive.tangents().get(vertex).copied().unwrap_or(Vec4::W);
-        let (joints, length, weights) = if chunk.class == InfluenceClass::Any {
-            (self.push_row(row)?, row.len() as u32, [0.0; 4])
-        } else {
-            let (joints, weights) = four(row, chunk);
-            (joints, 0, weights)
-        };
+        // By joint: vertices beside each other have the same joints, and so read the same one at the same time.
+        let mut row: SmallVec<[Influence; 8]> = row.into();
+        row.sort_by_key(|influence| influence.joint);
+        // Where denormals count as zero, one would end the sum.
+        row.retain(|influence| influence.weight.is_normal());
+        let is_any = chunk.class == InfluenceClass::Any;
         let eight = chunk.class == InfluenceClass::Eight;
-        let (next_joints, next_weights) = if eight { four(&row[4..], chunk) } else { (0, [0.0; 4]) };
         let [x, y, z] = position;
         match precision {
             Precision::Exact => {
                 let [nx, ny, nz] = normal.to_array().map(f32::to_bits);
                 let [tx, ty, tz, tw] = tangent.to_array().map(f32::to_bits);
                 self.a.extend([[x, y, z, nx], [ny, nz, tx, ty]]);
-                self.b.extend([[tz, tw, joints, length], weights.map(f32::to_bits)]);
-                if eight {
-                    self.extra.extend([[next_joints, 0, 0, 0], next_weights.map(f32::to_bits)]);
+                if is_any {
+                    let (start, length) = (self.push_row(&row)?, row.len() as u32);
+                    self.b.extend([[tz, tw, start, length], [0; 4]]);
+                } else {
+                    let weights = row.iter().map(|i| i.weight.to_bits());
+                    let [first, next] = fours(&row, chunk, weights);
+                    self.b.extend([[tz, tw, first.0, 0], first.1]);
+                    if eight {
+                        self.extra.extend([[next.0, 0, 0, 0], next.1]);
+                    }
                 }
             }
             Precision::Packed => {
-                if let Some(weight) = weights.iter().chain(&next_weights).find(|w| **w > MOST_WEIGHT) {
-                    return Err(DeformError::WeightAboveOne { weight: *weight });
-                }
-                let [a, b, c, d] = weights;
-                let [e, f, g, h] = next_weights;
-                let steps = unorm16([a, b, c, d, e, f, g, h]);
-                let [w0, w1] = pack_unorm(&steps[..4]);
                 let tangent = oct_encode_signed(tangent.truncate(), tangent.w);
                 self.a.push([x, y, z, oct_encode(normal, MOST_STEPS, 0)]);
-                match chunk.class {
-                    InfluenceClass::Any => self.b.push([tangent, joints, length, 0]),
-                    _ => self.b.push([tangent, joints, w0, w1]),
-                }
-                if eight {
-                    let [w0, w1] = pack_unorm(&steps[4..]);
-                    self.extra.push([next_joints, w0, w1, 0]);
+                if is_any {
+                    let (start, length) = (self.push_row(&row)?, row.len() as u32);
+                    self.b.push([tangent, start, length, 0]);
+                } else {
+                    let steps = steps(&mut row)?;
+                    let [(joints, w), (next_joints, next_w)] = fours(&row, chunk, steps.into_iter());
+                    let ([w0, w1], [w2, w3]) = (pack_unorm(&w), pack_unorm(&next_w));
+                    self.b.push([tangent, joints, w0, w1]);
+                    if eight {
+                        self.extra.push([next_joints, w2, w3, 0]);
+                    }
                 }
             }
         }
@@ -208,14 +228,31 @@ pub(super) fn unit(len: usize) -> Result<u32, DeformError> {
     u32::try_from(len).map_err(|_| DeformError::StreamTooLong { units: len })
 }
 
-/// Up to four influences: joints as places in the chunk's list, 8 bits each.
-fn four(row: &[Influence], chunk: &Chunk) -> (u32, [f32; 4]) {
-    let (mut joints, mut weights) = (0, [0.0; 4]);
-    for (i, influence) in row.iter().take(4).enumerate() {
+/// Weights of up to eight influences in steps of 1/65535. Influences that are less than a step are taken out: the
+/// kernel stops at the first weight of zero.
+fn steps(row: &mut SmallVec<[Influence; 8]>) -> Result<SmallVec<[u32; 8]>, DeformError> {
+    let mut weights = [0.0; 8];
+    for (weight, influence) in weights.iter_mut().zip(row.iter()) {
+        if influence.weight > MOST_WEIGHT {
+            return Err(DeformError::WeightAboveOne { weight: influence.weight });
+        }
+        *weight = influence.weight;
+    }
+    let all = unorm16(weights);
+    let mut next = 0..;
+    row.retain(|_| next.next().is_some_and(|at: usize| all.get(at).is_some_and(|steps| *steps > 0)));
+    Ok(all.into_iter().filter(|steps| *steps > 0).collect())
+}
+
+/// Two times four influences: joints as places in the chunk's list, 8 bits each, and what is kept of their weights.
+fn fours(row: &[Influence], chunk: &Chunk, weights: impl Iterator<Item = u32>) -> [(u32, [u32; 4]); 2] {
+    let mut fours = [(0, [0; 4]); 2];
+    for (i, (influence, weight)) in row.iter().zip(weights).enumerate().take(8) {
         let place = chunk.joints.partition_point(|joint| *joint < influence.joint) as u32;
         debug_assert_eq!(chunk.joints.get(place as usize), Some(&influence.joint), "chunks list every joint");
-        joints |= place << (8 * i);
-        weights[i] = influence.weight;
+        let (joints, weights) = &mut fours[i / 4];
+        *joints |= place << (8 * (i % 4));
+        weights[i % 4] = weight;
     }
-    (joints, weights)
+    fours
 }

@@ -48,18 +48,23 @@ pub struct Chunk {
 }
 
 /// New order of the vertices behind `source`: by class, then by the number of influences, so that vertices beside
-/// each other take as long, then by joints (strongest first), then as given.
+/// each other take as long, then by the set of joints, so that they read the same ones at the same time, then as given.
 pub(super) fn order(influences: Option<&Influences>, source: &[u32]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..source.len() as u32).collect();
     if let Some(influences) = influences {
-        let row = |v: u32| influences.row(source[v as usize] as usize);
-        order.sort_by(|&a, &b| {
-            let (a, b) = (row(a), row(b));
-            let class = InfluenceClass::of(a.len()).cmp(&InfluenceClass::of(b.len()));
-            class
-                .then(a.len().cmp(&b.len()))
-                .then_with(|| a.iter().map(|i| i.joint).cmp(b.iter().map(|i| i.joint)))
-        });
+        let (mut joints, mut starts) = (Vec::new(), vec![0]);
+        for &vertex in source {
+            let from = joints.len();
+            joints.extend(influences.row(vertex as usize).iter().map(|i| i.joint));
+            joints[from..].sort_unstable();
+            starts.push(joints.len());
+        }
+        let set = |v: u32| &joints[starts[v as usize]..starts[v as usize + 1]];
+        // More influences are a higher class, too.
+        order.sort_by(|&a, &b| set(a).len().cmp(&set(b).len()).then_with(|| set(a).cmp(set(b))));
+        // None and one are of one class, and belong together by joint.
+        let one = order.partition_point(|v| set(*v).len() <= 1);
+        order[..one].sort_by(|&a, &b| set(a).cmp(set(b)));
     }
     order
 }

@@ -15,7 +15,7 @@ use crate::{
         cast::Cast,
         group::Reach,
         output::OutputLayout,
-        source::{Precision, Streams},
+        source::{Packing, Precision, Streams},
     },
     model::Model,
 };
@@ -113,14 +113,14 @@ impl Deformer {
         self.add_model_with(queue, model, Precision::Packed)
     }
 
-    /// As [`Deformer::add_model`], choosing how exactly vertices are kept.
+    /// As [`Deformer::add_model`], choosing how exactly vertices and morph deltas are kept.
     pub fn add_model_with(
         &mut self,
         queue: &wgpu::Queue,
         model: &Model,
-        precision: Precision,
+        packing: impl Into<Packing>,
     ) -> Result<ModelId, DeformError> {
-        let (id, page, streams) = self.cast.insert(self.cast.prepare(model, precision)?)?;
+        let (id, page, streams) = self.cast.insert(self.cast.prepare(model, packing.into())?)?;
         match self.sources.get_mut(page) {
             Some(buffers) => {
                 if !buffers.append(queue, &streams) {
