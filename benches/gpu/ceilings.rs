@@ -53,7 +53,13 @@ pub(crate) fn run(gpu: &Gpu, report: &mut Report) {
 }
 
 /// Median seconds of one dispatch with a thread for each of `count` elements.
-pub(crate) fn dispatched(gpu: &Gpu, text: &str, workgroup: u64, count: u64, buffers: &[&wgpu::Buffer]) -> f64 {
+pub(crate) fn dispatched(
+    gpu: &Gpu,
+    text: &str,
+    workgroup: u64,
+    count: u64,
+    buffers: &[&wgpu::Buffer],
+) -> f64 {
     let pipeline = pipeline(&gpu.device, text, None);
     let group = group(&gpu.device, &pipeline, buffers);
     let (x, y) = grid(count.div_ceil(workgroup) as u32);

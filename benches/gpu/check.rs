@@ -47,10 +47,18 @@ pub(crate) fn sample(gpu: &Gpu, deformer: &Deformer, instances: &[(InstanceId, &
         for i in 0..run as usize {
             let expected = deformed(primitive, palette, weights, first as usize + i);
             let words = &a[i * 4..i * 4 + 4];
-            let found = Vec3::new(f32::from_bits(words[0]), f32::from_bits(words[1]), f32::from_bits(words[2]));
+            let found =
+                Vec3::new(f32::from_bits(words[0]), f32::from_bits(words[1]), f32::from_bits(words[2]));
             let off = found.as_dvec3().distance(expected.0);
-            assert!(off <= POSITION, "vertex {}: {off:e} m off, {found} for {}", first as usize + i, expected.0);
-            for ((word, expected), bound) in [words[3], b[i]].into_iter().zip([expected.1, expected.2]).zip(DIRECTION) {
+            assert!(
+                off <= POSITION,
+                "vertex {}: {off:e} m off, {found} for {}",
+                first as usize + i,
+                expected.0
+            );
+            for ((word, expected), bound) in
+                [words[3], b[i]].into_iter().zip([expected.1, expected.2]).zip(DIRECTION)
+            {
                 let found = decode(word);
                 let off = found.cross(expected).length().atan2(found.dot(expected));
                 assert!(off <= bound, "vertex {}: {off:e} rad off", first as usize + i);

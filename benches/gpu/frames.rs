@@ -2,7 +2,10 @@
 
 use std::time::Instant;
 
-use sinew::{DeformerOptions, Precision, animate::{CompressOptions, CompressedClips}};
+use sinew::{
+    DeformerOptions, Precision,
+    animate::{CompressOptions, CompressedClips},
+};
 
 use crate::{
     gpu::Gpu,

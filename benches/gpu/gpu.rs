@@ -5,7 +5,7 @@ use std::{sync::OnceLock, time::Instant};
 /// Samples of a series; the median counts.
 const SAMPLES: usize = 30;
 /// Busy work before a series: cards clock up only under load.
-const WARM_SECONDS: f64 = 0.03;
+const WARM_SECONDS: f64 = 0.3;
 
 /// The device, and what is measured with.
 pub(crate) struct Gpu {
@@ -41,7 +41,11 @@ impl Gpu {
         };
         let adapter = instance.request_adapter(&options).await.expect("no graphics adapter");
         let info = adapter.get_info();
-        assert!(adapter.features().contains(wgpu::Features::TIMESTAMP_QUERY), "{} has no timestamps", info.name);
+        assert!(
+            adapter.features().contains(wgpu::Features::TIMESTAMP_QUERY),
+            "{} has no timestamps",
+            info.name
+        );
         let descriptor = wgpu::DeviceDescriptor {
             required_features: wgpu::Features::TIMESTAMP_QUERY,
             required_limits: adapter.limits(),
@@ -210,7 +214,11 @@ pub(crate) fn buffer(device: &wgpu::Device, size: u64, usage: wgpu::BufferUsages
     device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false })
 }
 
-pub(crate) fn pipeline(device: &wgpu::Device, text: &str, layout: Option<&wgpu::PipelineLayout>) -> wgpu::ComputePipeline {
+pub(crate) fn pipeline(
+    device: &wgpu::Device,
+    text: &str,
+    layout: Option<&wgpu::PipelineLayout>,
+) -> wgpu::ComputePipeline {
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: None,
         source: wgpu::ShaderSource::Wgsl(text.into()),

@@ -45,8 +45,10 @@ impl Scene {
             let player = deformer.play(instance, 0).unwrap();
             player.seek((i as f64 * 0.618).fract() * 0.9);
             let parts = models[model].shown_parts().iter();
-            let meshes = parts.map(|part| &models[model].meshes()[models[model].parts()[*part as usize].mesh as usize]);
-            vertices += meshes.flat_map(|mesh| mesh.primitives()).map(|p| p.vertex_count() as f64).sum::<f64>();
+            let meshes = parts
+                .map(|part| &models[model].meshes()[models[model].parts()[*part as usize].mesh as usize]);
+            vertices +=
+                meshes.flat_map(|mesh| mesh.primitives()).map(|p| p.vertex_count() as f64).sum::<f64>();
             spawned.push((instance, model));
         }
         Self { deformer, instances: spawned, models, vertices }
@@ -79,7 +81,8 @@ impl Scene {
         self.record(gpu);
         check::poison(gpu, &self.deformer, &ids);
         self.record(gpu);
-        let instances: Vec<_> = self.instances.iter().map(|(id, model)| (*id, &self.models[*model])).collect();
+        let instances: Vec<_> =
+            self.instances.iter().map(|(id, model)| (*id, &self.models[*model])).collect();
         check::sample(gpu, &self.deformer, &instances, weights);
     }
 }
@@ -137,7 +140,8 @@ const MIXED: [u32; 6] = [1000, 3000, 5000, 4000, 6000, 11000];
 pub(crate) fn crowds(gpu: &Gpu, report: &mut Report) {
     let characters = gpu.size(10_000, 60);
     let mut case = |name: &str, joints: u32, influences: Counts, options: DeformerOptions| {
-        let models = (1..).zip(MIXED).map(|(seed, v)| character(seed, Shape::of(v, joints, influences))).collect();
+        let models =
+            (1..).zip(MIXED).map(|(seed, v)| character(seed, Shape::of(v, joints, influences))).collect();
         let mut scene = Scene::new(gpu, options, Precision::Packed, models, characters, false);
         scene.check(gpu, &[]);
         let seconds = scene.time(gpu);

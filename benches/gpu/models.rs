@@ -1,10 +1,10 @@
-//! Characters made of numbers: joints along a chain, vertices around it, as skinned meshes are: neighbours in the list
-//! are neighbours in space and share joints.
+//! Characters made of numbers: a spine with limbs of eight joints each, and vertices along them, as skinned meshes are:
+//! neighbours in the list are neighbours in space and share joints.
 
 use glam::{Quat, Vec3, Vec4};
 use sinew::model::{
-    Channel, Clip, Delta, Influence, Influences, Interpolation, Mesh, Model, ModelDesc, MorphTarget, Node, Part,
-    PrimitiveDesc, Skeleton, Skin, Topology, Track, Transform,
+    Channel, Clip, Delta, Influence, Influences, Interpolation, Mesh, Model, ModelDesc, MorphTarget, Node,
+    Part, PrimitiveDesc, Skeleton, Skin, Topology, Track, Transform,
 };
 
 /// A small reproducible generator (xorshift).
@@ -58,20 +58,29 @@ impl Shape {
     }
 }
 
+/// Joints of a limb, its place on the spine included.
+const LIMB: u32 = 8;
+
 /// A character with a clip of one second.
 pub(crate) fn character(seed: u64, shape: Shape) -> Model {
     let mut random = Random::new(seed);
     let joints = shape.joints;
+    let limbs = joints.div_ceil(LIMB) as f32;
     let node = |j: u32| Node {
         name: format!("joint {j}"),
-        parent: j.checked_sub(1),
-        rest: Transform::from_translation(if j == 0 { Vec3::ZERO } else { Vec3::Y * 1.8 / joints as f32 }),
+        parent: j.checked_sub(if j % LIMB == 0 { LIMB } else { 1 }),
+        rest: Transform::from_translation(match j {
+            0 => Vec3::ZERO,
+            j if j % LIMB == 0 => Vec3::Y * 1.8 / limbs,
+            _ => Vec3::X * 0.1,
+        }),
     };
     let mut nodes: Vec<Node> = (0..joints).map(node).collect();
     nodes.push(Node { name: "body".into(), ..Default::default() });
     let skeleton = Skeleton::new(nodes).unwrap();
     let skin = Skin::bind_at_rest("skin", &skeleton, (0..joints).collect()).unwrap();
-    let mesh = Mesh::new("mesh", vec![primitive(&mut random, shape)], vec![0.0; shape.targets as usize]).unwrap();
+    let mesh =
+        Mesh::new("mesh", vec![primitive(&mut random, shape)], vec![0.0; shape.targets as usize]).unwrap();
     let part = Part { node: joints, mesh: 0, skin: Some(0), weights: vec![0.0; shape.targets as usize] };
     Model::new(ModelDesc {
         skeleton,

@@ -67,7 +67,8 @@ impl Report {
     }
 
     pub(crate) fn json(&self) -> String {
-        let mut text = format!("{{\n  \"adapter\": {:?},\n  \"small\": {},\n  \"cases\": [", self.gpu, self.is_small);
+        let mut text =
+            format!("{{\n  \"adapter\": {:?},\n  \"small\": {},\n  \"cases\": [", self.gpu, self.is_small);
         for (at, line) in self.lines.iter().enumerate() {
             let comma = if at == 0 { "" } else { "," };
             let _ = write!(text, "{comma}\n    {{\"section\": {:?}, \"case\": {:?}", line.section, line.case);

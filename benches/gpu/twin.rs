@@ -42,6 +42,11 @@ pub(crate) fn run(gpu: &Gpu, report: &mut Report) {
     let (one, two) = (twin(1), twin(2));
     report.line(
         "100,000 vertices, 4 influences, 4 active targets",
-        &[("ms adapter", on_gpu * 1e3), ("ms twin 1", one * 1e3), ("ms twin 2", two * 1e3), ("adapter / 2", on_gpu / two)],
+        &[
+            ("ms adapter", on_gpu * 1e3),
+            ("ms twin 1", one * 1e3),
+            ("ms twin 2", two * 1e3),
+            ("adapter / 2", on_gpu / two),
+        ],
     );
 }

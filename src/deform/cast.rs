@@ -259,7 +259,10 @@ fn pack(model: &Model, packing: Packing) -> Result<(Source, Streams), DeformErro
         parts.push(part(index, packing.vertices, packed));
     }
     let precision = packing.vertices;
-    Ok((Source { model: model.clone(), precision, packing, page: 0, start: Taken::default(), parts }, streams))
+    Ok((
+        Source { model: model.clone(), precision, packing, page: 0, start: Taken::default(), parts },
+        streams,
+    ))
 }
 
 fn part(index: u32, precision: Precision, packed: &[PackedPrimitive]) -> SourcePart {

@@ -42,11 +42,7 @@ impl CpuDeformer {
     }
 
     /// Packs a model's vertices.
-    pub fn add_model(
-        &mut self,
-        model: &Model,
-        packing: impl Into<Packing>,
-    ) -> Result<ModelId, DeformError> {
+    pub fn add_model(&mut self, model: &Model, packing: impl Into<Packing>) -> Result<ModelId, DeformError> {
         let (id, page, streams) = self.cast.insert(self.cast.prepare(model, packing.into())?)?;
         match self.streams.get_mut(page) {
             Some(page) => page.append(streams),
