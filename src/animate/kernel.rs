@@ -11,10 +11,10 @@ use glam::{Affine3A, Mat3A, Quat, Vec3, Vec3A};
 
 use super::{
     JointMatrix,
-    lanes::{F8, Lanes, Places, Task, load, splat, store},
+    lanes::{F8, Lanes, Parts, Task, load, splat, store},
     math::normalize as normalize_one,
     moving::{LanePose, NONE, read},
-    rig::{Half, Rig, RigNode},
+    rig::{Half, Rig, RigNode, Row},
     sampling::{dot, normalize},
 };
 
@@ -143,20 +143,20 @@ impl Task for Drain<'_> {
     }
 }
 
-/// Palettes of eight instances. Number `i`'s starts at number `places[i]` of `palettes`.
+/// Palettes of eight instances, one behind the other.
 pub(super) struct Eight<'a> {
     pub(super) rig: &'a Rig,
     pub(super) poses: &'a [LanePose; 8],
     pub(super) scratch: &'a mut Scratch,
     pub(super) palettes: &'a mut [f32],
-    pub(super) places: &'a Places,
     pub(super) drain: Drain<'a>,
 }
 
 impl Task for Eight<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { rig, poses, scratch, palettes, places, mut drain } = self;
+        let Self { rig, poses, scratch, palettes, mut drain } = self;
+        let mut palettes = Parts::new(palettes);
         let per_node = (drain.places.len() * drain.width).div_ceil(rig.nodes.len().max(1));
         let (mut rotations, mut translations, mut scales) = ([&[][..]; 8], [&[][..]; 8], [&[][..]; 8]);
         for pose in 0..8 {
@@ -175,10 +175,10 @@ impl Task for Eight<'_> {
             };
             let linear = if node.scale != NONE {
                 scaled(linear, turned_scales.get(node.scale, &scales))
-            } else if node.rest.scale == Vec3::ONE {
-                linear
-            } else {
+            } else if node.is_scaled {
                 scaled(linear, splat(node.rest.scale.to_array()))
+            } else {
+                linear
             };
             let translation: [L; 3] = if node.translation == NONE {
                 splat(node.rest.translation.to_array())
@@ -191,30 +191,57 @@ impl Task for Eight<'_> {
                 [y[0], y[1], y[2], translation[1]],
                 [z[0], z[1], z[2], translation[2]],
             ];
-            // Row by row, so that what is on the way stays in registers.
-            for i in 0..3 {
-                let own = if node.parent == NONE {
-                    local[i]
-                } else {
-                    row_product(load(&world[node.parent as usize][i]), &local)
-                };
-                store(own, &mut world[node.slot as usize][i]);
+            let (slot, parent) = (node.slot as usize, node.parent as usize);
+            if node.parent == NONE {
+                finish_row(local[0], 0, node, &mut world[slot], &mut palettes);
+                finish_row(local[1], 1, node, &mut world[slot], &mut palettes);
+                finish_row(local[2], 2, node, &mut world[slot], &mut palettes);
+            } else {
+                assert!(slot < world.len() && parent < world.len(), "slots are within the rig's");
+                // Row by row, so that what is on the way stays in registers.
+                let x = row_product(load(&world[parent][0]), &local);
+                finish_row(x, 0, node, &mut world[slot], &mut palettes);
+                let y = row_product(load(&world[parent][1]), &local);
+                finish_row(y, 1, node, &mut world[slot], &mut palettes);
+                let z = row_product(load(&world[parent][2]), &local);
+                finish_row(z, 2, node, &mut world[slot], &mut palettes);
             }
-            for row in &rig.rows[node.first_row as usize..node.end_row as usize] {
-                let to = row.row as usize * 12;
-                for i in 0..3 {
-                    let own = load(&world[node.slot as usize][i]);
-                    let own = match &row.inverse {
-                        Some(inverse) => row_product_splat(own, inverse),
-                        None => own,
-                    };
-                    L::store_rows(own, palettes, places, to + i * 4);
+            if node.first_row < node.end_row {
+                for row in &rig.rows[node.first_row as usize..node.end_row as usize] {
+                    for i in 0..3 {
+                        let own = load(&world[slot][i]);
+                        finish_palette_row::<L>(own, i, row, &mut palettes);
+                    }
                 }
             }
             drain.step::<L>(per_node);
         }
         drain.step::<L>(drain.from.len());
     }
+}
+
+/// Row `i` of a node's matrix to where it is kept, and on to the palette.
+#[inline(always)]
+fn finish_row<L: Lanes>(
+    own: [L; 4],
+    i: usize,
+    node: &RigNode,
+    world: &mut Matrix<F8>,
+    palettes: &mut Parts<'_>,
+) {
+    store(own, &mut world[i]);
+    if let Some(row) = &node.row {
+        finish_palette_row(own, i, row, palettes);
+    }
+}
+
+#[inline(always)]
+fn finish_palette_row<L: Lanes>(own: [L; 4], i: usize, row: &Row, palettes: &mut Parts<'_>) {
+    let own = match &row.inverse {
+        Some(inverse) => row_product_splat(own, inverse),
+        None => own,
+    };
+    L::store_parts(own, palettes, row.row as usize * 12 + i * 4);
 }
 
 #[inline(always)]

@@ -26,9 +26,11 @@ pub(super) struct RigNode {
     pub(super) scale: u32,
     /// For what does not move.
     pub(super) rest: Transform,
+    pub(super) is_scaled: bool,
     /// The rotation of `rest` as the rows of a matrix.
     pub(super) rest_rows: [[f32; 3]; 3],
-    /// The palette rows that this node feeds, in [`Rig::rows`].
+    /// The first palette row that this node feeds, and the others, in [`Rig::rows`].
+    pub(super) row: Option<Row>,
     pub(super) first_row: u32,
     pub(super) end_row: u32,
 }
@@ -162,7 +164,9 @@ impl Rig {
             let parent = skeleton.parents()[n];
             depths[n] = parent.map_or(0, |parent| depths[parent as usize] + 1);
             let first_row = rig.rows.len() as u32;
-            rig.rows.append(&mut rows_of[n]);
+            let mut rows_of = rows_of[n].drain(..);
+            let row = rows_of.next();
+            rig.rows.extend(rows_of);
             let rest = skeleton.rest()[n];
             let kept = |node: usize| if all_nodes { place as u32 } else { depths[node] };
             let slot = if all_nodes || has_children[n] { kept(n) } else { NONE };
@@ -177,7 +181,9 @@ impl Rig {
                 translation: rig.moving.translations.places[n],
                 scale: rig.moving.scales.places[n],
                 rest,
+                is_scaled: rest.scale != Vec3::ONE,
                 rest_rows: rotation_rows(rest.rotation),
+                row,
                 first_row,
                 end_row: rig.rows.len() as u32,
             });
@@ -214,7 +220,8 @@ impl Rig {
         }
         let mut bound = Vec::new();
         for node in &self.nodes {
-            for row in &self.rows[node.first_row as usize..node.end_row as usize] {
+            let rows = &self.rows[node.first_row as usize..node.end_row as usize];
+            for row in node.row.iter().chain(rows) {
                 match row.inverse {
                     Some(inverse) => bound.push((row.row, node.half, inverse)),
                     None => self.free_rows.push((row.row, node.half)),

@@ -8,7 +8,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{F8, Found, Key, Lanes, Places, Task, Tracks, find_each};
+use super::{F8, Found, Key, Lanes, Parts, Places, Task, Tracks, find_each};
 
 /// One register.
 #[derive(Clone, Copy, Debug)]
@@ -271,6 +271,22 @@ impl Lanes for Avx2 {
                 let to = to.as_mut_ptr().add(offset);
                 _mm_storeu_ps(to.add(places.at[i]), _mm256_castps256_ps128(both[i]));
                 _mm_storeu_ps(to.add(places.at[i + 4]), _mm256_extractf128_ps::<1>(both[i]));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn store_parts(rows: [Self; 4], to: &mut Parts<'_>, offset: usize) {
+        assert!(offset + 4 <= to.width, "every row lies in its part");
+        let both = columns(rows);
+        for i in 0..4 {
+            // SAFETY: AVX2 is there (see above); the list has eight parts, and the four numbers lie in each, as has
+            // just been checked.
+            unsafe {
+                let to_low = to.list.as_mut_ptr().add(offset + i * to.width);
+                let to_high = to.list.as_mut_ptr().add(offset + (i + 4) * to.width);
+                _mm_storeu_ps(to_low, _mm256_castps256_ps128(both[i]));
+                _mm_storeu_ps(to_high, _mm256_extractf128_ps::<1>(both[i]));
             }
         }
     }
