@@ -7,14 +7,17 @@
     reason = "closures and iterators of lanes are not inlined into kernels"
 )]
 
+mod one;
+
 use glam::{Affine3A, Mat3A, Quat, Vec3, Vec3A};
 
+pub(super) use one::{One, one_worlds};
+
 use super::{
-    JointMatrix,
     lanes::{F8, Lanes, Parts, Task, load, splat, store},
     math::normalize as normalize_one,
-    moving::{LanePose, NONE, read},
-    rig::{Half, Rig, RigNode, Row},
+    moving::{LanePose, NONE},
+    rig::{Rig, RigNode, Row},
     sampling::{dot, normalize},
 };
 
@@ -35,9 +38,9 @@ impl Scratch {
         let mut local = vec![[F8::default(); 3]; rig.pairs.len() + 1];
         for node in &rig.nodes {
             let scale = if node.scale == NONE { node.rest.scale } else { Vec3::ONE };
-            for i in 0..3 {
-                let row = (Vec3::from(node.rest_rows[i]) * scale).extend(node.rest.translation[i]);
-                local[node.half.pair()][i].0[node.half.start()..][..4].copy_from_slice(&row.to_array());
+            let own = node.half.rows_mut(bytemuck::cast_slice_mut(&mut local));
+            for (i, own) in own.into_iter().enumerate() {
+                *own = (Vec3::from(node.rest_rows[i]) * scale).extend(node.rest.translation[i]).to_array();
             }
         }
         Self {
@@ -276,116 +279,6 @@ impl<T: FnMut(usize, u32, Affine3A)> Task for EightWorlds<'_, T> {
                 take(lane, node.node, Affine3A { matrix3: Mat3A::from_cols(x, y, z), translation: t });
             }
         }
-    }
-}
-
-/// The palette of one instance.
-pub(super) struct One<'a> {
-    pub(super) rig: &'a Rig,
-    pub(super) pose: &'a LanePose,
-    pub(super) scratch: &'a mut Scratch,
-    pub(super) palette: &'a mut [JointMatrix],
-}
-
-impl Task for One<'_> {
-    #[inline(always)]
-    fn run<L: Lanes>(self) {
-        let Self { rig, pose, scratch, palette } = self;
-        let Scratch { local, one: world, .. } = scratch;
-        for (group, turned) in rig.turned.iter().enumerate() {
-            let rows: [[L; 3]; 3] = rotation_rows(load(&pose.rotations[group]));
-            let [x, y, z] = scaled(rows, load(&turned.scale));
-            let translation: [L; 3] = load(&turned.translation);
-            let to = bytemuck::cast_slice_mut(local);
-            L::store_rows([x[0], x[1], x[2], translation[0]], to, &turned.places, 0);
-            L::store_rows([y[0], y[1], y[2], translation[1]], to, &turned.places, 8);
-            L::store_rows([z[0], z[1], z[2], translation[2]], to, &turned.places, 16);
-        }
-        for &place in &rig.stretched {
-            let node = &rig.nodes[place as usize];
-            stretch(node, pose, &mut local[node.half.pair()]);
-        }
-        for (place, pair) in rig.pairs.iter().enumerate() {
-            let own: [L; 3] = match pair.parents {
-                Some(parents) => product_of_two(world, parents, &local[place]),
-                None => load(&local[place]),
-            };
-            store(own, &mut world[place]);
-        }
-        for two in &rig.bound_rows {
-            let [x, y, z]: [L; 3] = product_of_two(world, two.nodes, &two.inverses);
-            let ([x, x2], [y, y2], [z, z2]) = (x.into_halves(), y.into_halves(), z.into_halves());
-            palette[two.rows[0] as usize] = JointMatrix { x, y, z };
-            palette[two.rows[1] as usize] = JointMatrix { x: x2, y: y2, z: z2 };
-        }
-        for &(row, half) in &rig.free_rows {
-            let [x, y, z] = rows_of_half(world, half);
-            palette[row as usize] = JointMatrix { x, y, z };
-        }
-    }
-}
-
-/// The three rows of one of two matrices.
-#[inline(always)]
-fn rows_of_half(world: &[[F8; 3]], half: Half) -> [[f32; 4]; 3] {
-    let [x, y, z] = &world[half.pair()];
-    [*quarter(x, half), *quarter(y, half), *quarter(z, half)]
-}
-
-/// Two matrices, side by side, times two others.
-#[inline(always)]
-fn product_of_two<L: Lanes>(world: &[[F8; 3]], [left, right]: [Half; 2], b: &[F8; 3]) -> [L; 3] {
-    let (own, other) = (&world[left.pair()], &world[right.pair()]);
-    let [x, y, z]: [L; 3] = load(b);
-    let mut out = [x; 3];
-    for i in 0..3 {
-        let row = L::halves(quarter(&own[i], left), quarter(&other[i], right));
-        let sum = row.spread::<0x00>().mul(x).add(row.spread::<0x55>().mul(y));
-        // Adding a negative zero changes nothing, not even a zero's sign.
-        out[i] = sum.add(row.spread::<0xaa>().mul(z)).add(row.lasts());
-    }
-    out
-}
-
-/// Four of eight numbers.
-#[inline(always)]
-fn quarter(of: &F8, half: Half) -> &[f32; 4] {
-    let (halves, _) = of.0.as_chunks();
-    &halves[half.side()]
-}
-
-/// A scale or translation that moves, into a local matrix that holds the rotation.
-#[inline(always)]
-fn stretch(node: &RigNode, pose: &LanePose, local: &mut [F8; 3]) {
-    let start = node.half.start();
-    if node.scale != NONE {
-        let scale: [f32; 3] = read(&pose.scales, node.scale as usize);
-        for i in 0..3 {
-            for k in 0..3 {
-                let own = &mut local[i].0[start + k];
-                let turned = if node.rotation == NONE { node.rest_rows[i][k] } else { *own };
-                *own = turned * scale[k];
-            }
-        }
-    }
-    if node.translation != NONE {
-        let translation: [f32; 3] = read(&pose.translations, node.translation as usize);
-        for i in 0..3 {
-            local[i].0[start + 3] = translation[i];
-        }
-    }
-}
-
-/// Model-space matrices after [`One`].
-pub(super) fn one_worlds(rig: &Rig, scratch: &Scratch, mut take: impl FnMut(u32, Affine3A)) {
-    for node in &rig.nodes {
-        let [x, y, z] = rows_of_half(&scratch.one, node.half);
-        let matrix3 = Mat3A::from_cols(
-            Vec3A::new(x[0], y[0], z[0]),
-            Vec3A::new(x[1], y[1], z[1]),
-            Vec3A::new(x[2], y[2], z[2]),
-        );
-        take(node.node, Affine3A { matrix3, translation: Vec3A::new(x[3], y[3], z[3]) });
     }
 }
 
