@@ -16,7 +16,7 @@ pub(super) use one::{One, one_worlds};
 use super::{
     lanes::{F8, Lanes, Parts, Task, load, splat, store},
     math::normalize as normalize_one,
-    moving::{LanePose, NONE},
+    moving::{Component, LanePose, NONE},
     rig::{Rig, RigNode, Row},
     sampling::{dot, normalize},
 };
@@ -26,6 +26,10 @@ use super::{
 pub(super) struct Scratch {
     /// Of eight instances: rows of three coefficients and a translation, per slot of the rig.
     world: Vec<Matrix<F8>>,
+    /// Of eight instances: components that move, per group of nodes and node.
+    rotations: Vec<[[F8; 4]; 8]>,
+    translations: Vec<[[F8; 3]; 8]>,
+    scales: Vec<[[F8; 3]; 8]>,
     /// Of one instance, per pair of the rig.
     one: Vec<[F8; 3]>,
     /// Local matrices of one instance, per pair of the rig, and one that takes what is of no use. Those that do
@@ -35,6 +39,7 @@ pub(super) struct Scratch {
 
 impl Scratch {
     pub(super) fn new(rig: &Rig) -> Self {
+        let groups = |component: &Component| component.nodes.len().div_ceil(8);
         let mut local = vec![[F8::default(); 3]; rig.pairs.len() + 1];
         for node in &rig.nodes {
             let scale = if node.scale == NONE { node.rest.scale } else { Vec3::ONE };
@@ -45,52 +50,29 @@ impl Scratch {
         }
         Self {
             world: vec![[[F8::default(); 4]; 3]; rig.slots],
+            rotations: vec![[[F8::default(); 4]; 8]; groups(&rig.moving.rotations)],
+            translations: vec![[[F8::default(); 3]; 8]; groups(&rig.moving.translations)],
+            scales: vec![[[F8::default(); 3]; 8]; groups(&rig.moving.scales)],
             one: vec![[F8::default(); 3]; rig.pairs.len()],
             local,
         }
     }
 }
 
-/// The same components of the group of eight nodes that is being worked on, an instance in each lane.
-struct Turned<const C: usize> {
-    group: u32,
-    nodes: [[F8; C]; 8],
-}
-
-impl<const C: usize> Turned<C> {
-    #[inline(always)]
-    fn new() -> Self {
-        Self { group: NONE, nodes: [[F8::default(); C]; 8] }
-    }
-
-    /// The components of one node.
-    #[inline(always)]
-    fn get<L: Lanes>(&mut self, place: u32, poses: &[&[[F8; C]]; 8]) -> [L; C] {
-        if self.group != place / 8 {
-            self.group = place / 8;
-            let group = place as usize / 8;
-            let own = [
-                &poses[0][group],
-                &poses[1][group],
-                &poses[2][group],
-                &poses[3][group],
-                &poses[4][group],
-                &poses[5][group],
-                &poses[6][group],
-                &poses[7][group],
-            ];
-            for c in 0..C {
-                let mut rows = [L::splat(0.0); 8];
-                for pose in 0..8 {
-                    rows[pose] = L::load(&own[pose][c]);
-                }
-                let rows = L::transpose(rows);
-                for node in 0..8 {
-                    rows[node].store(&mut self.nodes[node][c]);
-                }
+/// Components that move, from eight nodes side by side to eight instances side by side.
+#[inline(always)]
+fn turn<L: Lanes, const C: usize>(poses: [&[[F8; C]]; 8], nodes: &mut [[[F8; C]; 8]]) {
+    for (group, nodes) in nodes.iter_mut().enumerate() {
+        for c in 0..C {
+            let mut rows = [L::splat(0.0); 8];
+            for pose in 0..8 {
+                rows[pose] = L::load(&poses[pose][group][c]);
+            }
+            let rows = L::transpose(rows);
+            for node in 0..8 {
+                rows[node].store(&mut nodes[node][c]);
             }
         }
-        load(&self.nodes[place as usize % 8])
     }
 }
 
@@ -167,17 +149,21 @@ impl Task for Eight<'_> {
             translations[pose] = &poses[pose].translations[..];
             scales[pose] = &poses[pose].scales[..];
         }
-        let (mut turned_rotations, mut turned_translations, mut turned_scales) =
-            (Turned::new(), Turned::new(), Turned::new());
+        turn::<L, 4>(rotations, &mut scratch.rotations);
+        turn::<L, 3>(translations, &mut scratch.translations);
+        turn::<L, 3>(scales, &mut scratch.scales);
+        let rotations: &[[F8; 4]] = scratch.rotations.as_flattened();
+        let translations: &[[F8; 3]] = scratch.translations.as_flattened();
+        let scales: &[[F8; 3]] = scratch.scales.as_flattened();
         let world = &mut scratch.world[..rig.slots];
         for node in &rig.nodes {
             let linear: [[L; 3]; 3] = if node.rotation == NONE {
                 [splat(node.rest_rows[0]), splat(node.rest_rows[1]), splat(node.rest_rows[2])]
             } else {
-                rotation_rows(turned_rotations.get(node.rotation, &rotations))
+                rotation_rows(load(&rotations[node.rotation as usize]))
             };
             let linear = if node.scale != NONE {
-                scaled(linear, turned_scales.get(node.scale, &scales))
+                scaled(linear, load(&scales[node.scale as usize]))
             } else if node.is_scaled {
                 scaled(linear, splat(node.rest.scale.to_array()))
             } else {
@@ -186,7 +172,7 @@ impl Task for Eight<'_> {
             let translation: [L; 3] = if node.translation == NONE {
                 splat(node.rest.translation.to_array())
             } else {
-                turned_translations.get(node.translation, &translations)
+                load(&translations[node.translation as usize])
             };
             let [x, y, z] = linear;
             let local = [

@@ -168,6 +168,13 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn or_where_none(self, other: Self, places: &[u32; 8]) -> Self {
+        let places = load_places(places);
+        // SAFETY: AVX2 is there (see above).
+        unsafe { Self(_mm256_blendv_ps(self.0, other.0, _mm256_castsi256_ps(places))) }
+    }
+
+    #[inline(always)]
     fn any_not_above(self, limit: f32) -> bool {
         // SAFETY: AVX2 is there (see above).
         unsafe {

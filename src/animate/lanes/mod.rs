@@ -53,6 +53,8 @@ pub(super) trait Lanes: Copy {
     fn clamp01(self) -> Self;
     /// Negated where `other` has its sign bit set.
     fn flip(self, other: Self) -> Self;
+    /// `other` where `places` has its highest bit set, as no place has.
+    fn or_where_none(self, other: Self, places: &[u32; 8]) -> Self;
     /// Whether any lane is not above `limit`.
     fn any_not_above(self, limit: f32) -> bool;
     /// Lane `i` of row `j` to lane `j` of row `i`.

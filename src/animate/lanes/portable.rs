@@ -78,6 +78,15 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    fn or_where_none(self, other: Self, places: &[u32; 8]) -> Self {
+        let mut out = self.0;
+        for lane in 0..8 {
+            out[lane] = if places[lane] >> 31 == 1 { other.0[lane] } else { out[lane] };
+        }
+        Self(out)
+    }
+
+    #[inline(always)]
     fn any_not_above(self, limit: f32) -> bool {
         self.0.iter().fold(false, |any, &v| any | !(v > limit))
     }
