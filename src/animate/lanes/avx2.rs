@@ -310,9 +310,19 @@ impl Lanes for Avx2 {
             unsafe { _mm_stream_ps(to.as_mut_ptr(), _mm_loadu_ps(from.as_ptr())) };
             at = 4;
         }
-        while at + 8 <= from.len() {
-            // SAFETY: AVX2 is there (see above); both lists have eight numbers from `at` on, and those of `to` lie
+        while at + 16 <= from.len() {
+            // SAFETY: AVX2 is there (see above); both lists have sixteen numbers from `at` on, and those of `to` lie
             // on a multiple of 32 bytes.
+            unsafe {
+                let (from, to) = (from.as_ptr().add(at), to.as_mut_ptr().add(at));
+                let (left, right) = (_mm256_loadu_ps(from), _mm256_loadu_ps(from.add(8)));
+                _mm256_stream_ps(to, left);
+                _mm256_stream_ps(to.add(8), right);
+            }
+            at += 16;
+        }
+        if at + 8 <= from.len() {
+            // SAFETY: as above, with eight numbers.
             unsafe { _mm256_stream_ps(to.as_mut_ptr().add(at), _mm256_loadu_ps(from.as_ptr().add(at))) };
             at += 8;
         }
