@@ -181,10 +181,12 @@ impl Task for Eight<'_> {
                 [z[0], z[1], z[2], translation[2]],
             ];
             let (slot, parent) = (node.slot as usize, node.parent as usize);
+            let mut waiting = None;
             if node.parent == NONE {
-                finish_row(local[0], 0, node, &mut world[slot], &mut palettes);
-                finish_row(local[1], 1, node, &mut world[slot], &mut palettes);
-                finish_row(local[2], 2, node, &mut world[slot], &mut palettes);
+                store(local[0], &mut world[slot][0]);
+                store(local[1], &mut world[slot][1]);
+                store(local[2], &mut world[slot][2]);
+                waiting = node.row.as_ref();
             } else {
                 assert!(slot < world.len() && parent < world.len(), "slots are within the rig's");
                 // Row by row, so that what is on the way stays in registers.
@@ -195,8 +197,9 @@ impl Task for Eight<'_> {
                 let z = row_product(load(&world[parent][2]), &local);
                 finish_row(z, 2, node, &mut world[slot], &mut palettes);
             }
-            if node.first_row < node.end_row {
-                for row in &rig.rows[node.first_row as usize..node.end_row as usize] {
+            if waiting.is_some() || node.first_row < node.end_row {
+                let others = &rig.rows[node.first_row as usize..node.end_row as usize];
+                for row in waiting.into_iter().chain(others) {
                     for i in 0..3 {
                         let own = load(&world[slot][i]);
                         finish_palette_row::<L>(own, i, row, &mut palettes);
