@@ -13,7 +13,7 @@ use super::{
     controls::Controls,
     hierarchy::set_world,
     kernel::{self, Drain, Eight, EightWorlds, One},
-    lanes::{Places, with_lanes},
+    lanes::with_lanes,
     mask::usable,
     moving::LanePose,
     palette::set_palette,
@@ -37,7 +37,8 @@ pub(super) struct Shared<'a> {
 #[derive(Debug)]
 pub(super) struct Work {
     eight: Box<[LanePose; 8]>,
-    /// Palettes of eight instances, and of those before on their way past the caches; empty until some go there.
+    /// Palettes of eight instances that do not lie side by side; and of those before on their way past the caches,
+    /// empty until some go there.
     staged: [Vec<f32>; 2],
     /// Of one instance.
     layers: Vec<LanePose>,
@@ -52,7 +53,7 @@ impl Work {
         let rest = &clips.rig().rest;
         Self {
             eight: Box::new([(); 8].map(|()| rest.clone())),
-            staged: [Vec::new(), Vec::new()],
+            staged: [vec![0.0; clips.rig().palette_len * 12 * 8], Vec::new()],
             layers: vec![rest.clone(), rest.clone()],
             scratch: kernel::Scratch::new(clips.rig()),
             blend: Blend::new(clips.model()),
@@ -315,16 +316,21 @@ impl Evaluate<'_, '_> {
         let width = rig.palette_len * 12;
         let palettes: &mut [f32] = bytemuck::cast_slice_mut(self.rows.palette);
         if self.shared.streams {
-            let places = Places::new([0, 1, 2, 3, 4, 5, 6, 7].map(|lane: usize| lane * width));
             staged.swap(0, 1);
             let [done, staged] = staged;
             let drain = Drain::new(done, palettes, &self.staged.0[..self.staged.1], width);
-            with_lanes(simd, Eight { rig, poses, scratch, palettes: staged, places: &places, drain });
+            with_lanes(simd, Eight { rig, poses, scratch, palettes: staged, drain });
             self.staged = (slots.map(|slot| slot * width), count);
+        } else if (slots[0]..).zip(slots).all(|(expected, slot)| expected == slot) {
+            let palettes = &mut palettes[slots[0] * width..][..8 * width];
+            with_lanes(simd, Eight { rig, poses, scratch, palettes, drain: Drain::default() });
         } else {
-            let places = Places::new(slots.map(|slot| slot * width));
-            let drain = Drain::default();
-            with_lanes(simd, Eight { rig, poses, scratch, palettes, places: &places, drain });
+            // Others lie between them, or they are fewer than eight.
+            let own = &mut staged[0][..8 * width];
+            with_lanes(simd, Eight { rig, poses, scratch, palettes: own, drain: Drain::default() });
+            for (lane, &slot) in slots[..count].iter().enumerate() {
+                palettes[slot * width..][..width].copy_from_slice(&own[lane * width..][..width]);
+            }
         }
         if !self.rows.world.is_empty() {
             let nodes = self.shared.clips.model().skeleton().len();

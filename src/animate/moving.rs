@@ -1,5 +1,7 @@
 //! What moves in a model, and poses that hold nothing else.
 
+use std::cmp::Reverse;
+
 use glam::{Quat, Vec3, Vec4};
 
 use super::{lanes::F8, math::normalize, pose::PoseMut, sample::Sink};
@@ -27,14 +29,16 @@ pub(super) struct Component {
 }
 
 impl Component {
-    /// In the order in which nodes are evaluated.
-    fn new(order: &[u32], moves: &[bool]) -> Self {
-        let mut component = Self { places: vec![NONE; moves.len()], nodes: Vec::new() };
-        for &node in order.iter().filter(|&&node| moves[node as usize]) {
-            component.places[node as usize] = component.nodes.len() as u32;
-            component.nodes.push(node);
+    /// From which nodes move, and how many clips have keys that differ from each other: what most of them have comes
+    /// first, so that each fills whole groups of eight, in the order in which nodes are evaluated.
+    fn new(order: &[u32], moves: &[(bool, u32)]) -> Self {
+        let mut nodes: Vec<_> = order.iter().copied().filter(|&node| moves[node as usize].0).collect();
+        nodes.sort_by_key(|&node| Reverse(moves[node as usize].1));
+        let mut places = vec![NONE; moves.len()];
+        for (place, &node) in (0..).zip(&nodes) {
+            places[node as usize] = place;
         }
-        component
+        Self { places, nodes }
     }
 
     /// Groups of eight, and one more that takes what is of no use.
@@ -79,7 +83,7 @@ impl Moving {
     /// `still` says for each clip what may be left out of it.
     pub(super) fn new(model: &Model, still: impl Fn(usize) -> Still) -> Self {
         let rest = model.skeleton().rest();
-        let mut moves = [(); 3].map(|()| vec![false; rest.len()]);
+        let mut moves = [(); 3].map(|()| vec![(false, 0u32); rest.len()]);
         for (index, clip) in model.clips().iter().enumerate() {
             let still = still(index);
             for track in clip.tracks() {
@@ -102,7 +106,9 @@ impl Moving {
                     }
                     Channel::Weights => continue,
                 };
-                moves[component][node] |= moved;
+                let (any, clips) = &mut moves[component][node];
+                *any |= moved;
+                *clips += u32::from(moved && !is_constant(track));
             }
         }
         let order = &depth_first(model.skeleton());
@@ -124,6 +130,10 @@ pub(super) fn constant(track: &Track) -> Option<Vec3> {
 /// The one rotation of a track that never changes, as it comes out.
 pub(super) fn constant_rotation(track: &Track) -> Option<Quat> {
     constant_values(track).map(|values| normalize(Quat::from_slice(values)))
+}
+
+fn is_constant(track: &Track) -> bool {
+    constant_values(track).is_some()
 }
 
 fn constant_values(track: &Track) -> Option<&[f32]> {

@@ -1,5 +1,7 @@
 //! What is the same for all instances of a model, laid out for evaluating many at once.
 
+use std::collections::VecDeque;
+
 use glam::{Quat, Vec3};
 
 use super::{
@@ -26,50 +28,81 @@ pub(super) struct RigNode {
     pub(super) scale: u32,
     /// For what does not move.
     pub(super) rest: Transform,
+    pub(super) is_scaled: bool,
     /// The rotation of `rest` as the rows of a matrix.
     pub(super) rest_rows: [[f32; 3]; 3],
-    /// The palette rows that this node feeds, in [`Rig::rows`].
+    /// The first palette row that this node feeds, and the others, in [`Rig::rows`].
+    pub(super) row: Option<Row>,
     pub(super) first_row: u32,
     pub(super) end_row: u32,
 }
 
-/// A place in a list of pairs of matrices, whose rows lie side by side.
+/// A matrix in a list of pairs of them whose rows lie side by side: its first row, in rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Half(u32);
 
 impl Half {
-    /// Of the pair.
-    #[inline(always)]
-    pub(super) fn pair(self) -> usize {
-        self.0 as usize / 2
+    /// The left one of a pair, or the right one.
+    fn of(pair: usize, side: usize) -> Self {
+        Self((pair * 6 + side) as u32)
     }
 
-    /// 0 for the left one, 1 for the right one.
-    #[inline(always)]
-    pub(super) fn side(self) -> usize {
-        self.0 as usize % 2
+    /// Its pair.
+    fn pair(self) -> usize {
+        self.0 as usize / 6
     }
 
-    /// The number that each row starts at.
-    pub(super) fn start(self) -> usize {
-        self.side() * 4
+    /// The number that it starts at.
+    fn start(self) -> usize {
+        self.0 as usize * 4
+    }
+
+    #[inline(always)]
+    pub(super) fn rows(self, all: &[[f32; 4]]) -> [&[f32; 4]; 3] {
+        let from = self.0 as usize;
+        let [x, _, y, _, z] = &all[from..from + 5] else { unreachable!() };
+        [x, y, z]
+    }
+
+    #[inline(always)]
+    pub(super) fn rows_mut(self, all: &mut [[f32; 4]]) -> [&mut [f32; 4]; 3] {
+        let from = self.0 as usize;
+        let [x, _, y, _, z] = &mut all[from..from + 5] else { unreachable!() };
+        [x, y, z]
     }
 }
 
-/// Two nodes of one depth, or one and nothing.
+/// Two nodes, or one and nothing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pair {
     /// `None` for roots.
     pub(super) parents: Option<[Half; 2]>,
+    /// The first palette rows of both, where both have inverse bind matrices.
+    pub(super) bound: Option<Bound>,
+}
+
+/// Two palette rows, twice the same one for a node alone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bound {
+    pub(super) rows: [u32; 2],
+    /// Rows of both inverse bind matrices, side by side.
+    pub(super) inverses: [F8; 3],
 }
 
 /// Two palette rows, each a node's matrix times an inverse bind matrix.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BoundRows {
-    pub(super) rows: [u32; 2],
     pub(super) nodes: [Half; 2],
-    /// Rows of both inverse bind matrices, side by side.
-    pub(super) inverses: [F8; 3],
+    pub(super) bound: Bound,
+}
+
+impl Bound {
+    /// `None` unless both have inverse bind matrices.
+    fn new(left: &Row, right: &Row) -> Option<Self> {
+        let (a, b) = (left.inverse?, right.inverse?);
+        let inverses = [0, 1, 2].map(|i: usize| F8(bytemuck::cast([a[i], b[i]])));
+        Some(Self { rows: [left.row, right.row], inverses })
+    }
 }
 
 /// Eight of the rotations that move, as one instance's local matrices need them.
@@ -95,14 +128,16 @@ pub(super) struct Row {
 pub(super) struct Rig {
     pub(super) nodes: Vec<RigNode>,
     pub(super) rows: Vec<Row>,
-    /// All nodes for one instance, by depth, so that neighbours do not wait for each other.
+    /// All nodes for one instance, in an order in which neighbours do not wait for each other.
     pub(super) pairs: Vec<Pair>,
-    /// The rows that have inverse bind matrices, and the others.
+    /// The rows that no pair holds: those that have inverse bind matrices, and the others.
     pub(super) bound_rows: Vec<BoundRows>,
     pub(super) free_rows: Vec<(u32, Half)>,
     pub(super) turned: Vec<TurnedGroup>,
-    /// Places in [`nodes`](Self::nodes) of those whose scale or translation moves.
+    /// Places in [`nodes`](Self::nodes) of those whose scale moves.
     pub(super) stretched: Vec<u32>,
+    /// Translations that move, and where their matrices lie among those of [`pairs`](Self::pairs).
+    pub(super) shifted: Vec<(u32, Half)>,
     pub(super) moving: Moving,
     pub(super) rest: LanePose,
     /// How many matrices are kept.
@@ -140,6 +175,7 @@ impl Rig {
             free_rows: Vec::new(),
             turned: Vec::new(),
             stretched: Vec::new(),
+            shifted: Vec::new(),
             rest: LanePose::rest(model, moving),
             moving: moving.clone(),
             slots: 0,
@@ -162,7 +198,9 @@ impl Rig {
             let parent = skeleton.parents()[n];
             depths[n] = parent.map_or(0, |parent| depths[parent as usize] + 1);
             let first_row = rig.rows.len() as u32;
-            rig.rows.append(&mut rows_of[n]);
+            let mut rows_of = rows_of[n].drain(..);
+            let row = rows_of.next();
+            rig.rows.extend(rows_of);
             let rest = skeleton.rest()[n];
             let kept = |node: usize| if all_nodes { place as u32 } else { depths[node] };
             let slot = if all_nodes || has_children[n] { kept(n) } else { NONE };
@@ -172,12 +210,14 @@ impl Rig {
                 node,
                 slot,
                 parent: parent.map_or(NONE, |parent| slots[parent as usize]),
-                half: Half(0),
+                half: Half::of(0, 0),
                 rotation: rig.moving.rotations.places[n],
                 translation: rig.moving.translations.places[n],
                 scale: rig.moving.scales.places[n],
                 rest,
+                is_scaled: rest.scale != Vec3::ONE,
                 rest_rows: rotation_rows(rest.rotation),
+                row,
                 first_row,
                 end_row: rig.rows.len() as u32,
             });
@@ -187,49 +227,56 @@ impl Rig {
             node.slot = rig.slots as u32;
         }
         rig.slots += 1;
-        rig.set_pairs(skeleton, &depths);
+        rig.set_pairs(skeleton);
         rig.set_turned();
         rig
     }
 
-    fn set_pairs(&mut self, skeleton: &Skeleton, depths: &[u32]) {
-        let depths: Vec<_> = self.nodes.iter().map(|node| depths[node.node as usize]).collect();
-        let mut order: Vec<_> = (0..self.nodes.len()).collect();
-        order.sort_by_key(|&place| depths[place]);
-        let mut halves = vec![Half(0); skeleton.len()];
-        for nodes in order.chunk_by(|&a, &b| depths[a] == depths[b]) {
-            for pair in nodes.chunks(2) {
-                for (half, &place) in (0..).zip(pair) {
-                    let node = &mut self.nodes[place];
-                    node.half = Half(self.pairs.len() as u32 * 2 + half);
-                    halves[node.node as usize] = node.half;
-                }
-                let parent = |place: usize| {
-                    let parent = skeleton.parents()[self.nodes[place].node as usize];
-                    parent.map(|parent| halves[parent as usize])
-                };
-                let (first, last) = (parent(pair[0]), parent(pair[pair.len() - 1]));
-                self.pairs.push(Pair { parents: first.zip(last).map(|(first, last)| [first, last]) });
+    fn set_pairs(&mut self, skeleton: &Skeleton) {
+        let mut children = vec![Vec::new(); skeleton.len()];
+        let mut waiting = VecDeque::new();
+        for (place, node) in self.nodes.iter().enumerate() {
+            match skeleton.parents()[node.node as usize] {
+                Some(parent) => children[parent as usize].push(place),
+                None => waiting.push_back(place),
             }
+        }
+        let mut halves = vec![None; skeleton.len()];
+        // Whose parent is done stands in line; so a pair's parents lie before it.
+        while let Some(first) = waiting.pop_front() {
+            let parent = |place: usize| {
+                let parent = skeleton.parents()[self.nodes[place].node as usize];
+                parent.and_then(|parent| halves[parent as usize])
+            };
+            let own = parent(first);
+            let second = waiting.front().copied().filter(|next| parent(*next).is_some() == own.is_some());
+            let parents = own.zip(second.map_or(own, parent)).map(<[Half; 2]>::from);
+            waiting.drain(..usize::from(second.is_some()));
+            for (side, place) in [Some(first), second].into_iter().flatten().enumerate() {
+                let node = &mut self.nodes[place];
+                node.half = Half::of(self.pairs.len(), side);
+                halves[node.node as usize] = Some(node.half);
+                waiting.extend(&children[node.node as usize]);
+            }
+            let (first, second) = (&self.nodes[first], &self.nodes[second.unwrap_or(first)]);
+            let bound = first.row.zip(second.row).and_then(|(a, b)| Bound::new(&a, &b));
+            self.pairs.push(Pair { parents, bound });
         }
         let mut bound = Vec::new();
         for node in &self.nodes {
-            for row in &self.rows[node.first_row as usize..node.end_row as usize] {
+            let first = node.row.iter().filter(|_| self.pairs[node.half.pair()].bound.is_none());
+            for row in first.chain(&self.rows[node.first_row as usize..node.end_row as usize]) {
                 match row.inverse {
-                    Some(inverse) => bound.push((row.row, node.half, inverse)),
+                    Some(_) => bound.push((node.half, *row)),
                     None => self.free_rows.push((row.row, node.half)),
                 }
             }
         }
-        let pairs = bound.chunks(2).map(|pair| {
-            let (a, b) = (pair[0], pair[pair.len() - 1]);
-            let inverses = std::array::from_fn(|i| {
-                let ([x, y, z, w], [x2, y2, z2, w2]) = (a.2[i], b.2[i]);
-                F8([x, y, z, w, x2, y2, z2, w2])
-            });
-            BoundRows { rows: [a.0, b.0], nodes: [a.1, b.1], inverses }
+        let two = bound.chunks(2).filter_map(|two| {
+            let ((node, row), (node_2, row_2)) = (two[0], two[two.len() - 1]);
+            Some(BoundRows { nodes: [node, node_2], bound: Bound::new(&row, &row_2)? })
         });
-        self.bound_rows = pairs.collect();
+        self.bound_rows = two.collect();
     }
 
     fn set_turned(&mut self) {
@@ -239,12 +286,15 @@ impl Rig {
         let (mut scales, mut translations) =
             (vec![[F8([1.0; 8]); 3]; count], vec![[F8::default(); 3]; count]);
         for (at, node) in self.nodes.iter().enumerate() {
-            if node.scale != NONE || node.translation != NONE {
+            if node.scale != NONE {
                 self.stretched.push(at as u32);
+            }
+            if node.translation != NONE {
+                self.shifted.push((node.translation, node.half));
             }
             if node.rotation != NONE {
                 let place = node.rotation as usize;
-                places[place / 8][place % 8] = node.half.pair() * 24 + node.half.start();
+                places[place / 8][place % 8] = node.half.start();
                 write(&mut translations, place, node.rest.translation.to_array());
                 if node.scale == NONE {
                     write(&mut scales, place, node.rest.scale.to_array());

@@ -86,7 +86,10 @@ impl Take for Vectors<'_> {
 fn put<L: Lanes, const C: usize>(value: [L; C], section: &Section, group: usize, out: &mut [[F8; C]]) {
     let group = &section.groups[group];
     if let Some(fills) = group.fills {
-        store(value, &mut out[fills as usize]);
+        let to = &mut out[fills as usize];
+        for c in 0..C {
+            value[c].or_where_none(L::load(&to[c]), &group.targets).store(&mut to[c]);
+        }
         return;
     }
     let mut lanes = [F8::default(); C];

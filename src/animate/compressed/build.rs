@@ -201,8 +201,14 @@ fn section(
     duration: f32,
     chain: &mut Chain<'_>,
 ) -> Section {
-    let targets: Vec<_> = tracks.iter().map(|track| component.places[track.node as usize]).collect();
-    let groups: Vec<_> = targets.chunks(8).map(|targets| Group::new(targets, component.nowhere())).collect();
+    let places: Vec<_> = tracks.iter().map(|track| component.places[track.node as usize]).collect();
+    let lanes = lanes(&places);
+    let mut targets = vec![[NONE; 8]; lanes.last().map_or(0, |lane| lane / 8 + 1)];
+    for (&lane, &place) in lanes.iter().zip(&places) {
+        targets[lane / 8][lane % 8] = place;
+    }
+    let groups: Vec<_> =
+        targets.into_iter().map(|targets| Group::new(targets, component.nowhere())).collect();
     if tracks.is_empty() {
         return Section { groups, ..Section::default() };
     }
@@ -211,37 +217,65 @@ fn section(
     let frames = (duration * clock.rate).round() as usize + 1;
     let is_even = clock.is_even && frames >= 2 && frames * groups.len() * 64 <= sparse.bytes(count);
     let ranges: Vec<_> = tracks.iter().map(|track| Range::of(track)).collect();
-    let coded: Vec<Vec<Key>> = tracks
-        .iter()
-        .zip(&ranges)
-        .map(|(track, range)| {
-            let width = track.width as usize;
-            let samples: Vec<_> = if is_even {
-                (0..frames).map(|frame| (clock.time(frame), value_at(track, clock, frame))).collect()
-            } else {
-                track.times.iter().copied().zip(track.values.chunks_exact(width).map(numbers)).collect()
-            };
-            match track.channel {
-                Channel::Rotation => chain.rotations(track.node, &samples),
-                _ => samples.iter().map(|(_, value)| range.key(*value)).collect(),
-            }
-        })
-        .collect();
-    let is_rotation = tracks[0].channel == Channel::Rotation;
-    let spans = if is_rotation { Vec::new() } else { ranges.chunks(8).map(Range::lanes).collect() };
-    let keys =
-        if is_even { even(&coded, clock, frames) } else { sparse.keys(tracks, &coded, clock, duration) };
+    let mut coded = vec![Vec::new(); tracks.len()];
+    let mut parents_first: Vec<_> = (0..tracks.len()).collect();
+    parents_first.sort_by_cached_key(|&at| chain.depth(tracks[at].node));
+    for at in parents_first {
+        let track = tracks[at];
+        let width = track.width as usize;
+        let samples: Vec<_> = if is_even {
+            (0..frames).map(|frame| (clock.time(frame), value_at(track, clock, frame))).collect()
+        } else {
+            track.times.iter().copied().zip(track.values.chunks_exact(width).map(numbers)).collect()
+        };
+        coded[at] = match track.channel {
+            Channel::Rotation => chain.rotations(track.node, &samples),
+            _ => samples.iter().map(|(_, value)| ranges[at].key(*value)).collect(),
+        };
+    }
+    let mut spans = Vec::new();
+    if tracks[0].channel != Channel::Rotation {
+        let mut eights = vec![<[Range; 8]>::default(); groups.len()];
+        for (&lane, range) in lanes.iter().zip(ranges) {
+            eights[lane / 8][lane % 8] = range;
+        }
+        spans = eights.iter().map(Range::lanes).collect();
+    }
+    let coded = Coded { keys: &coded, lanes: &lanes };
+    let keys = if is_even {
+        even(coded, clock, frames, groups.len())
+    } else {
+        sparse.keys(tracks, coded, clock, duration)
+    };
     Section { groups, spans, keys }
 }
 
-fn even(coded: &[Vec<Key>], clock: Clock, frames: usize) -> Keys {
-    let groups = coded.len().div_ceil(8);
+/// The lane of each of some rising places, counted through the groups: the lane of the pose's group that it is in,
+/// unless that takes more groups than one lane after another.
+fn lanes(places: &[u32]) -> Vec<usize> {
+    let mut filled: Vec<_> = places.iter().map(|place| place / 8).collect();
+    filled.dedup();
+    if filled.len() > places.len().div_ceil(8) {
+        return (0..places.len()).collect();
+    }
+    let lane = |place: u32| filled.partition_point(|group| *group < place / 8) * 8 + place as usize % 8;
+    places.iter().map(|place| lane(*place)).collect()
+}
+
+/// The keys of each track, and its lane.
+#[derive(Clone, Copy)]
+struct Coded<'a> {
+    keys: &'a [Vec<Key>],
+    lanes: &'a [usize],
+}
+
+fn even(coded: Coded<'_>, clock: Clock, frames: usize, groups: usize) -> Keys {
     // Lanes of no use still have a length.
     let mut rows = vec![[[0; 8], [0; 8], [0; 8], [UNIT as i16; 8]]; frames * groups];
-    for (track, keys) in coded.iter().enumerate() {
+    for (keys, lane) in coded.keys.iter().zip(coded.lanes) {
         for (frame, key) in keys.iter().enumerate() {
             for (c, component) in key.iter().enumerate() {
-                rows[frame * groups + track / 8][c][track % 8] = *component;
+                rows[frame * groups + lane / 8][c][lane % 8] = *component;
             }
         }
     }
@@ -281,19 +315,19 @@ impl Sparse {
         keys * 10 + self.groups * (64 + 16 * self.buckets)
     }
 
-    fn keys(&self, tracks: &[&Track], coded: &[Vec<Key>], clock: Clock, duration: f32) -> Keys {
-        let keys = coded.concat();
+    fn keys(&self, tracks: &[&Track], coded: Coded<'_>, clock: Clock, duration: f32) -> Keys {
+        let keys = coded.keys.concat();
         let times = tracks.iter().flat_map(|track| &track.times).map(|time| clock.tick(*time));
         // Four times are looked at from each key that has one behind it.
         let times: Vec<_> = times.chain([u16::MAX; 2]).collect();
         // Lanes of no use read the last two keys.
         let mut bounds = vec![[[keys.len() as u32 - 2; 8]; 2]; self.groups];
         let mut first = 0;
-        for (track, keys) in coded.iter().enumerate() {
-            let [from, to] = &mut bounds[track / 8];
-            from[track % 8] = first;
+        for (keys, lane) in coded.keys.iter().zip(coded.lanes) {
+            let [from, to] = &mut bounds[lane / 8];
+            from[lane % 8] = first;
             first += keys.len() as u32;
-            to[track % 8] = first - 2;
+            to[lane % 8] = first - 2;
         }
         let bucket_rate = self.buckets as f32 / duration;
         let mut index = Vec::with_capacity(self.buckets * self.groups);

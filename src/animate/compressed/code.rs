@@ -1,5 +1,7 @@
 //! Numbers to 16 bits.
 
+use std::iter::successors;
+
 use glam::{Quat, Vec4};
 
 use super::super::{
@@ -15,6 +17,7 @@ pub(crate) const UNIT: f32 = 32767.0;
 
 /// What 16 bits stand for in a track of translations or scales. The axis with the longest way has 16 more, the
 /// fourth component of the key.
+#[derive(Clone, Default)]
 pub(super) struct Range {
     /// What a key of 0 stands for.
     middle: [f32; 3],
@@ -55,10 +58,10 @@ impl Range {
         key
     }
 
-    /// Of up to eight tracks: middles, steps, fine steps.
-    pub(super) fn lanes(some: &[Self]) -> [[F8; 3]; 3] {
+    /// Of eight tracks: middles, steps, fine steps.
+    pub(super) fn lanes(eight: &[Self; 8]) -> [[F8; 3]; 3] {
         let lanes = |take: fn(&Self, usize) -> f32| {
-            [0, 1, 2].map(|c| F8(std::array::from_fn(|lane| some.get(lane).map_or(0.0, |r| take(r, c)))))
+            [0, 1, 2].map(|c| F8(std::array::from_fn(|lane| take(&eight[lane], c))))
         };
         [lanes(|r, c| r.middle[c]), lanes(|r, c| r.step[c]), lanes(|r, c| r.fine[c])]
     }
@@ -85,6 +88,12 @@ impl<'a> Chain<'a> {
             source[track.node as usize] = Some(track);
         }
         Self { model, source, coded: (0..nodes).map(|_| None).collect() }
+    }
+
+    /// How many nodes are above one.
+    pub(super) fn depth(&self, node: u32) -> usize {
+        let parents = self.model.skeleton().parents();
+        successors(parents[node as usize], |&parent| parents[parent as usize]).count()
     }
 
     /// Keys for a node's rotations at rising times, neighbours in one hemisphere.

@@ -1,4 +1,7 @@
-use super::super::lanes::{F8, Key};
+use super::super::{
+    lanes::{F8, Key},
+    moving::NONE,
+};
 
 /// Tracks of one channel, eight side by side.
 #[derive(Clone, Debug, Default)]
@@ -13,19 +16,21 @@ pub(in super::super) struct Section {
 /// Eight tracks.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Group {
-    /// Places among what moves.
+    /// Places among what moves. Of a group that fills one of the pose in its order, [`NONE`] for lanes that leave
+    /// that as it is.
     pub(in super::super) targets: [u32; 8],
-    /// The group they fill, if they fill one in its order.
     pub(in super::super) fills: Option<u32>,
 }
 
 impl Group {
-    /// Up to eight places; the lanes that are left go nowhere.
-    pub(super) fn new(places: &[u32], nowhere: u32) -> Self {
-        let targets = std::array::from_fn(|lane| places.get(lane).copied().unwrap_or(nowhere));
-        let first = targets[0];
-        let is_run = (first..).zip(targets).all(|(expected, target)| expected == target);
-        Self { targets, fills: (is_run && first % 8 == 0).then_some(first / 8) }
+    /// Places in each lane, or [`NONE`].
+    pub(super) fn new(targets: [u32; 8], nowhere: u32) -> Self {
+        let mut places = (0..).zip(targets).filter(|(_, place)| *place != NONE);
+        let group = places.clone().next().map_or(0, |(_, place)| place / 8);
+        if places.all(|(lane, place)| place == group * 8 + lane) {
+            return Self { targets, fills: Some(group) };
+        }
+        Self { targets: targets.map(|place| if place == NONE { nowhere } else { place }), fills: None }
     }
 }
 

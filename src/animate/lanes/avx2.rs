@@ -8,7 +8,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{F8, Found, Key, Lanes, Places, Task, Tracks, find_each};
+use super::{F8, Found, Key, Lanes, Parts, Places, Task, Tracks};
 
 /// One register.
 #[derive(Clone, Copy, Debug)]
@@ -168,6 +168,13 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn or_where_none(self, other: Self, places: &[u32; 8]) -> Self {
+        let places = load_places(places);
+        // SAFETY: AVX2 is there (see above).
+        unsafe { Self(_mm256_blendv_ps(self.0, other.0, _mm256_castsi256_ps(places))) }
+    }
+
+    #[inline(always)]
     fn any_not_above(self, limit: f32) -> bool {
         // SAFETY: AVX2 is there (see above).
         unsafe {
@@ -195,48 +202,55 @@ impl Lanes for Avx2 {
     fn find(times: &[u16], tracks: &Tracks<'_>, tick: u16) -> Found<Self> {
         let (first, last) = (load_places(tracks.first), load_places(tracks.last));
         // SAFETY: AVX2 is there (see above); 16 bytes are read where 16 are.
-        let begin = unsafe {
+        let mut begin = unsafe {
             let skipped = _mm_loadu_si128(tracks.skipped.as_ptr().cast());
             _mm256_add_epi32(first, _mm256_cvtepu16_epi32(skipped))
         };
-        assert!(
-            none_above(begin, times.len().wrapping_sub(4)),
-            "three times lie behind the one where a search begins"
-        );
         let mut at = [0; 8];
-        // SAFETY: AVX2 is there (see above). From each place four times, 8 bytes, are read, which exist, as has
-        // just been checked; `at` has room for the 32 bytes that are written.
-        unsafe {
-            _mm256_storeu_si256(at.as_mut_ptr().cast(), begin);
-            let mut own = [_mm_setzero_si128(); 8];
-            for i in 0..8 {
-                own[i] = _mm_loadl_epi64(times.as_ptr().add(at[i] as usize).cast());
+        loop {
+            assert!(
+                none_above(begin, times.len().wrapping_sub(4)),
+                "three times lie behind the one where a search begins"
+            );
+            // SAFETY: AVX2 is there (see above). From each place four times, 8 bytes, are read, which exist, as has
+            // just been checked; `at` has room for the 32 bytes that are written.
+            unsafe {
+                _mm256_storeu_si256(at.as_mut_ptr().cast(), begin);
+                let mut own = [_mm_setzero_si128(); 8];
+                for i in 0..8 {
+                    own[i] = _mm_loadl_epi64(times.as_ptr().add(at[i] as usize).cast());
+                }
+                let [a, b, c, d, e, f, g, h] = own;
+                let (ab, cd) = (_mm_unpacklo_epi16(a, b), _mm_unpacklo_epi16(c, d));
+                let (ef, gh) = (_mm_unpacklo_epi16(e, f), _mm_unpacklo_epi16(g, h));
+                let (low, high) = (_mm_unpacklo_epi32(ab, cd), _mm_unpacklo_epi32(ef, gh));
+                let (low_2, high_2) = (_mm_unpackhi_epi32(ab, cd), _mm_unpackhi_epi32(ef, gh));
+                let times_0 = _mm_unpacklo_epi64(low, high);
+                let times_1 = _mm_unpackhi_epi64(low, high);
+                let times_2 = _mm_unpacklo_epi64(low_2, high_2);
+                let times_3 = _mm_unpackhi_epi64(low_2, high_2);
+                // How far each may go; what lies behind the end of a track is another's.
+                let room = _mm256_sub_epi32(last, begin);
+                let room =
+                    _mm_packus_epi32(_mm256_castsi256_si128(room), _mm256_extracti128_si256::<1>(room));
+                let room = _mm_min_epu16(room, _mm_set1_epi16(3));
+                let tick_lanes = _mm_set1_epi16(tick as i16);
+                let is_1 = reached(times_1, tick_lanes, room, 0);
+                let is_2 = reached(times_2, tick_lanes, room, 1);
+                let is_3 = reached(times_3, tick_lanes, room, 2);
+                let steps = _mm_add_epi16(_mm_add_epi16(is_1, is_2), is_3);
+                begin = _mm256_sub_epi32(begin, _mm256_cvtepi16_epi32(steps));
+                if _mm_movemask_epi8(is_3) != 0 {
+                    // On from there; the key behind is not known yet.
+                    continue;
+                }
+                let from = _mm_blendv_epi8(_mm_blendv_epi8(times_0, times_1, is_1), times_2, is_2);
+                let until = _mm_blendv_epi8(_mm_blendv_epi8(times_1, times_2, is_1), times_3, is_2);
+                _mm256_storeu_si256(at.as_mut_ptr().cast(), begin);
+                let from = Self(_mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(from)));
+                let until = Self(_mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(until)));
+                return Found { at, from, until };
             }
-            let [a, b, c, d, e, f, g, h] = own;
-            let (ab, cd) = (_mm_unpacklo_epi16(a, b), _mm_unpacklo_epi16(c, d));
-            let (ef, gh) = (_mm_unpacklo_epi16(e, f), _mm_unpacklo_epi16(g, h));
-            let (low, high) = (_mm_unpacklo_epi32(ab, cd), _mm_unpacklo_epi32(ef, gh));
-            let (low_2, high_2) = (_mm_unpackhi_epi32(ab, cd), _mm_unpackhi_epi32(ef, gh));
-            let times_0 = _mm_unpacklo_epi64(low, high);
-            let times_1 = _mm_unpackhi_epi64(low, high);
-            let times_2 = _mm_unpacklo_epi64(low_2, high_2);
-            let times_3 = _mm_unpackhi_epi64(low_2, high_2);
-            // How far each may go; what lies behind the end of a track is another's.
-            let room = _mm256_sub_epi32(last, begin);
-            let room = _mm_packus_epi32(_mm256_castsi256_si128(room), _mm256_extracti128_si256::<1>(room));
-            let room = _mm_min_epu16(room, _mm_set1_epi16(3));
-            let tick_lanes = _mm_set1_epi16(tick as i16);
-            let (is_1, is_2) = (reached(times_1, tick_lanes, room, 0), reached(times_2, tick_lanes, room, 1));
-            if _mm_movemask_epi8(reached(times_3, tick_lanes, room, 2)) != 0 {
-                return find_each(times, tracks, tick);
-            }
-            let from = _mm_blendv_epi8(_mm_blendv_epi8(times_0, times_1, is_1), times_2, is_2);
-            let until = _mm_blendv_epi8(_mm_blendv_epi8(times_1, times_2, is_1), times_3, is_2);
-            let steps = _mm256_cvtepi16_epi32(_mm_add_epi16(is_1, is_2));
-            _mm256_storeu_si256(at.as_mut_ptr().cast(), _mm256_sub_epi32(begin, steps));
-            let from = Self(_mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(from)));
-            let until = Self(_mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(until)));
-            Found { at, from, until }
         }
     }
 
@@ -276,6 +290,22 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn store_parts(rows: [Self; 4], to: &mut Parts<'_>, offset: usize) {
+        assert!(offset + 4 <= to.width, "every row lies in its part");
+        let both = columns(rows);
+        for i in 0..4 {
+            // SAFETY: AVX2 is there (see above); the list has eight parts, and the four numbers lie in each, as has
+            // just been checked.
+            unsafe {
+                let to_low = to.list.as_mut_ptr().add(offset + i * to.width);
+                let to_high = to.list.as_mut_ptr().add(offset + (i + 4) * to.width);
+                _mm_storeu_ps(to_low, _mm256_castps256_ps128(both[i]));
+                _mm_storeu_ps(to_high, _mm256_extractf128_ps::<1>(both[i]));
+            }
+        }
+    }
+
+    #[inline(always)]
     fn stream(from: &[f32], to: &mut [f32]) {
         if from.len() != to.len() || !from.len().is_multiple_of(4) || !to.as_ptr().addr().is_multiple_of(16) {
             return to.copy_from_slice(from);
@@ -287,9 +317,19 @@ impl Lanes for Avx2 {
             unsafe { _mm_stream_ps(to.as_mut_ptr(), _mm_loadu_ps(from.as_ptr())) };
             at = 4;
         }
-        while at + 8 <= from.len() {
-            // SAFETY: AVX2 is there (see above); both lists have eight numbers from `at` on, and those of `to` lie
+        while at + 16 <= from.len() {
+            // SAFETY: AVX2 is there (see above); both lists have sixteen numbers from `at` on, and those of `to` lie
             // on a multiple of 32 bytes.
+            unsafe {
+                let (from, to) = (from.as_ptr().add(at), to.as_mut_ptr().add(at));
+                let (left, right) = (_mm256_loadu_ps(from), _mm256_loadu_ps(from.add(8)));
+                _mm256_stream_ps(to, left);
+                _mm256_stream_ps(to.add(8), right);
+            }
+            at += 16;
+        }
+        if at + 8 <= from.len() {
+            // SAFETY: as above, with eight numbers.
             unsafe { _mm256_stream_ps(to.as_mut_ptr().add(at), _mm256_loadu_ps(from.as_ptr().add(at))) };
             at += 8;
         }

@@ -53,6 +53,8 @@ pub(super) trait Lanes: Copy {
     fn clamp01(self) -> Self;
     /// Negated where `other` has its sign bit set.
     fn flip(self, other: Self) -> Self;
+    /// `other` where `places` has its highest bit set, as no place has.
+    fn or_where_none(self, other: Self, places: &[u32; 8]) -> Self;
     /// Whether any lane is not above `limit`.
     fn any_not_above(self, limit: f32) -> bool;
     /// Lane `i` of row `j` to lane `j` of row `i`.
@@ -63,6 +65,8 @@ pub(super) trait Lanes: Copy {
     fn keys(keys: &[Key], at: &[u32; 8]) -> ([Self; 4], [Self; 4]);
     /// Lane `i` of the four rows to `to[places[i] + offset..][..4]`.
     fn store_rows(rows: [Self; 4], to: &mut [f32], places: &Places, offset: usize);
+    /// Lane `i` of the four rows to number `offset` of part `i`.
+    fn store_parts(rows: [Self; 4], to: &mut Parts<'_>, offset: usize);
     /// Copies to memory that is not read soon, past the caches where the processor can.
     fn stream(from: &[f32], to: &mut [f32]);
     /// What was streamed is visible before anything that is written later.
@@ -89,6 +93,21 @@ pub(super) struct Places {
 impl Places {
     pub(super) fn new(at: [usize; 8]) -> Self {
         Self { at, last: at.into_iter().max().unwrap_or(0) }
+    }
+}
+
+/// Eight parts of a list, one right behind the other.
+#[derive(Debug)]
+pub(super) struct Parts<'a> {
+    list: &'a mut [f32],
+    width: usize,
+}
+
+impl<'a> Parts<'a> {
+    /// The parts are as wide as an eighth of the list.
+    pub(super) fn new(list: &'a mut [f32]) -> Self {
+        let width = list.len() / 8;
+        Self { list, width }
     }
 }
 

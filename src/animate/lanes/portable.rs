@@ -1,4 +1,4 @@
-use super::{F8, Found, Key, Lanes, Places, Tracks, find_each};
+use super::{F8, Found, Key, Lanes, Parts, Places, Tracks, find_each};
 
 /// Arrays, left to the compiler.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +78,15 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    fn or_where_none(self, other: Self, places: &[u32; 8]) -> Self {
+        let mut out = self.0;
+        for lane in 0..8 {
+            out[lane] = if places[lane] >> 31 == 1 { other.0[lane] } else { out[lane] };
+        }
+        Self(out)
+    }
+
+    #[inline(always)]
     fn any_not_above(self, limit: f32) -> bool {
         self.0.iter().fold(false, |any, &v| any | !(v > limit))
     }
@@ -128,6 +137,13 @@ impl Lanes for Portable {
     fn store_rows(rows: [Self; 4], to: &mut [f32], places: &Places, offset: usize) {
         for (row, at) in Self::rows(rows).iter().zip(places.at) {
             to[at + offset..at + offset + 4].copy_from_slice(row);
+        }
+    }
+
+    #[inline(always)]
+    fn store_parts(rows: [Self; 4], to: &mut Parts<'_>, offset: usize) {
+        for (row, part) in Self::rows(rows).iter().zip(to.list.chunks_exact_mut(to.width)) {
+            part[offset..offset + 4].copy_from_slice(row);
         }
     }
 

@@ -7,14 +7,17 @@
     reason = "closures and iterators of lanes are not inlined into kernels"
 )]
 
+mod one;
+
 use glam::{Affine3A, Mat3A, Quat, Vec3, Vec3A};
 
+pub(super) use one::{One, one_worlds};
+
 use super::{
-    JointMatrix,
-    lanes::{F8, Lanes, Places, Task, load, splat, store},
+    lanes::{F8, Lanes, Parts, Task, load, splat, store},
     math::normalize as normalize_one,
-    moving::{LanePose, NONE, read},
-    rig::{Half, Rig, RigNode},
+    moving::{Component, LanePose, NONE},
+    rig::{Rig, RigNode, Row},
     sampling::{dot, normalize},
 };
 
@@ -23,6 +26,10 @@ use super::{
 pub(super) struct Scratch {
     /// Of eight instances: rows of three coefficients and a translation, per slot of the rig.
     world: Vec<Matrix<F8>>,
+    /// Of eight instances: components that move, per group of nodes and node.
+    rotations: Vec<[[F8; 4]; 8]>,
+    translations: Vec<[[F8; 3]; 8]>,
+    scales: Vec<[[F8; 3]; 8]>,
     /// Of one instance, per pair of the rig.
     one: Vec<[F8; 3]>,
     /// Local matrices of one instance, per pair of the rig, and one that takes what is of no use. Those that do
@@ -32,62 +39,40 @@ pub(super) struct Scratch {
 
 impl Scratch {
     pub(super) fn new(rig: &Rig) -> Self {
+        let groups = |component: &Component| component.nodes.len().div_ceil(8);
         let mut local = vec![[F8::default(); 3]; rig.pairs.len() + 1];
         for node in &rig.nodes {
             let scale = if node.scale == NONE { node.rest.scale } else { Vec3::ONE };
-            for i in 0..3 {
-                let row = (Vec3::from(node.rest_rows[i]) * scale).extend(node.rest.translation[i]);
-                local[node.half.pair()][i].0[node.half.start()..][..4].copy_from_slice(&row.to_array());
+            let own = node.half.rows_mut(bytemuck::cast_slice_mut(&mut local));
+            for (i, own) in own.into_iter().enumerate() {
+                *own = (Vec3::from(node.rest_rows[i]) * scale).extend(node.rest.translation[i]).to_array();
             }
         }
         Self {
             world: vec![[[F8::default(); 4]; 3]; rig.slots],
+            rotations: vec![[[F8::default(); 4]; 8]; groups(&rig.moving.rotations)],
+            translations: vec![[[F8::default(); 3]; 8]; groups(&rig.moving.translations)],
+            scales: vec![[[F8::default(); 3]; 8]; groups(&rig.moving.scales)],
             one: vec![[F8::default(); 3]; rig.pairs.len()],
             local,
         }
     }
 }
 
-/// The same components of the group of eight nodes that is being worked on, an instance in each lane.
-struct Turned<const C: usize> {
-    group: u32,
-    nodes: [[F8; C]; 8],
-}
-
-impl<const C: usize> Turned<C> {
-    #[inline(always)]
-    fn new() -> Self {
-        Self { group: NONE, nodes: [[F8::default(); C]; 8] }
-    }
-
-    /// The components of one node.
-    #[inline(always)]
-    fn get<L: Lanes>(&mut self, place: u32, poses: &[&[[F8; C]]; 8]) -> [L; C] {
-        if self.group != place / 8 {
-            self.group = place / 8;
-            let group = place as usize / 8;
-            let own = [
-                &poses[0][group],
-                &poses[1][group],
-                &poses[2][group],
-                &poses[3][group],
-                &poses[4][group],
-                &poses[5][group],
-                &poses[6][group],
-                &poses[7][group],
-            ];
-            for c in 0..C {
-                let mut rows = [L::splat(0.0); 8];
-                for pose in 0..8 {
-                    rows[pose] = L::load(&own[pose][c]);
-                }
-                let rows = L::transpose(rows);
-                for node in 0..8 {
-                    rows[node].store(&mut self.nodes[node][c]);
-                }
+/// Components that move, from eight nodes side by side to eight instances side by side.
+#[inline(always)]
+fn turn<L: Lanes, const C: usize>(poses: [&[[F8; C]]; 8], nodes: &mut [[[F8; C]; 8]]) {
+    for (group, nodes) in nodes.iter_mut().enumerate() {
+        for c in 0..C {
+            let mut rows = [L::splat(0.0); 8];
+            for pose in 0..8 {
+                rows[pose] = L::load(&poses[pose][group][c]);
+            }
+            let rows = L::transpose(rows);
+            for node in 0..8 {
+                rows[node].store(&mut nodes[node][c]);
             }
         }
-        load(&self.nodes[place as usize % 8])
     }
 }
 
@@ -143,20 +128,20 @@ impl Task for Drain<'_> {
     }
 }
 
-/// Palettes of eight instances. Number `i`'s starts at number `places[i]` of `palettes`.
+/// Palettes of eight instances, one behind the other.
 pub(super) struct Eight<'a> {
     pub(super) rig: &'a Rig,
     pub(super) poses: &'a [LanePose; 8],
     pub(super) scratch: &'a mut Scratch,
     pub(super) palettes: &'a mut [f32],
-    pub(super) places: &'a Places,
     pub(super) drain: Drain<'a>,
 }
 
 impl Task for Eight<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { rig, poses, scratch, palettes, places, mut drain } = self;
+        let Self { rig, poses, scratch, palettes, mut drain } = self;
+        let mut palettes = Parts::new(palettes);
         let per_node = (drain.places.len() * drain.width).div_ceil(rig.nodes.len().max(1));
         let (mut rotations, mut translations, mut scales) = ([&[][..]; 8], [&[][..]; 8], [&[][..]; 8]);
         for pose in 0..8 {
@@ -164,26 +149,30 @@ impl Task for Eight<'_> {
             translations[pose] = &poses[pose].translations[..];
             scales[pose] = &poses[pose].scales[..];
         }
-        let (mut turned_rotations, mut turned_translations, mut turned_scales) =
-            (Turned::new(), Turned::new(), Turned::new());
+        turn::<L, 4>(rotations, &mut scratch.rotations);
+        turn::<L, 3>(translations, &mut scratch.translations);
+        turn::<L, 3>(scales, &mut scratch.scales);
+        let rotations: &[[F8; 4]] = scratch.rotations.as_flattened();
+        let translations: &[[F8; 3]] = scratch.translations.as_flattened();
+        let scales: &[[F8; 3]] = scratch.scales.as_flattened();
         let world = &mut scratch.world[..rig.slots];
         for node in &rig.nodes {
             let linear: [[L; 3]; 3] = if node.rotation == NONE {
                 [splat(node.rest_rows[0]), splat(node.rest_rows[1]), splat(node.rest_rows[2])]
             } else {
-                rotation_rows(turned_rotations.get(node.rotation, &rotations))
+                rotation_rows(load(&rotations[node.rotation as usize]))
             };
             let linear = if node.scale != NONE {
-                scaled(linear, turned_scales.get(node.scale, &scales))
-            } else if node.rest.scale == Vec3::ONE {
-                linear
-            } else {
+                scaled(linear, load(&scales[node.scale as usize]))
+            } else if node.is_scaled {
                 scaled(linear, splat(node.rest.scale.to_array()))
+            } else {
+                linear
             };
             let translation: [L; 3] = if node.translation == NONE {
                 splat(node.rest.translation.to_array())
             } else {
-                turned_translations.get(node.translation, &translations)
+                load(&translations[node.translation as usize])
             };
             let [x, y, z] = linear;
             let local = [
@@ -191,30 +180,60 @@ impl Task for Eight<'_> {
                 [y[0], y[1], y[2], translation[1]],
                 [z[0], z[1], z[2], translation[2]],
             ];
-            // Row by row, so that what is on the way stays in registers.
-            for i in 0..3 {
-                let own = if node.parent == NONE {
-                    local[i]
-                } else {
-                    row_product(load(&world[node.parent as usize][i]), &local)
-                };
-                store(own, &mut world[node.slot as usize][i]);
+            let (slot, parent) = (node.slot as usize, node.parent as usize);
+            let mut waiting = None;
+            if node.parent == NONE {
+                store(local[0], &mut world[slot][0]);
+                store(local[1], &mut world[slot][1]);
+                store(local[2], &mut world[slot][2]);
+                waiting = node.row.as_ref();
+            } else {
+                assert!(slot < world.len() && parent < world.len(), "slots are within the rig's");
+                // Row by row, so that what is on the way stays in registers.
+                let x = row_product(load(&world[parent][0]), &local);
+                finish_row(x, 0, node, &mut world[slot], &mut palettes);
+                let y = row_product(load(&world[parent][1]), &local);
+                finish_row(y, 1, node, &mut world[slot], &mut palettes);
+                let z = row_product(load(&world[parent][2]), &local);
+                finish_row(z, 2, node, &mut world[slot], &mut palettes);
             }
-            for row in &rig.rows[node.first_row as usize..node.end_row as usize] {
-                let to = row.row as usize * 12;
-                for i in 0..3 {
-                    let own = load(&world[node.slot as usize][i]);
-                    let own = match &row.inverse {
-                        Some(inverse) => row_product_splat(own, inverse),
-                        None => own,
-                    };
-                    L::store_rows(own, palettes, places, to + i * 4);
+            if waiting.is_some() || node.first_row < node.end_row {
+                let others = &rig.rows[node.first_row as usize..node.end_row as usize];
+                for row in waiting.into_iter().chain(others) {
+                    for i in 0..3 {
+                        let own = load(&world[slot][i]);
+                        finish_palette_row::<L>(own, i, row, &mut palettes);
+                    }
                 }
             }
             drain.step::<L>(per_node);
         }
         drain.step::<L>(drain.from.len());
     }
+}
+
+/// Row `i` of a node's matrix to where it is kept, and on to the palette.
+#[inline(always)]
+fn finish_row<L: Lanes>(
+    own: [L; 4],
+    i: usize,
+    node: &RigNode,
+    world: &mut Matrix<F8>,
+    palettes: &mut Parts<'_>,
+) {
+    store(own, &mut world[i]);
+    if let Some(row) = &node.row {
+        finish_palette_row(own, i, row, palettes);
+    }
+}
+
+#[inline(always)]
+fn finish_palette_row<L: Lanes>(own: [L; 4], i: usize, row: &Row, palettes: &mut Parts<'_>) {
+    let own = match &row.inverse {
+        Some(inverse) => row_product_splat(own, inverse),
+        None => own,
+    };
+    L::store_parts(own, palettes, row.row as usize * 12 + i * 4);
 }
 
 #[inline(always)]
@@ -249,116 +268,6 @@ impl<T: FnMut(usize, u32, Affine3A)> Task for EightWorlds<'_, T> {
                 take(lane, node.node, Affine3A { matrix3: Mat3A::from_cols(x, y, z), translation: t });
             }
         }
-    }
-}
-
-/// The palette of one instance.
-pub(super) struct One<'a> {
-    pub(super) rig: &'a Rig,
-    pub(super) pose: &'a LanePose,
-    pub(super) scratch: &'a mut Scratch,
-    pub(super) palette: &'a mut [JointMatrix],
-}
-
-impl Task for One<'_> {
-    #[inline(always)]
-    fn run<L: Lanes>(self) {
-        let Self { rig, pose, scratch, palette } = self;
-        let Scratch { local, one: world, .. } = scratch;
-        for (group, turned) in rig.turned.iter().enumerate() {
-            let rows: [[L; 3]; 3] = rotation_rows(load(&pose.rotations[group]));
-            let [x, y, z] = scaled(rows, load(&turned.scale));
-            let translation: [L; 3] = load(&turned.translation);
-            let to = bytemuck::cast_slice_mut(local);
-            L::store_rows([x[0], x[1], x[2], translation[0]], to, &turned.places, 0);
-            L::store_rows([y[0], y[1], y[2], translation[1]], to, &turned.places, 8);
-            L::store_rows([z[0], z[1], z[2], translation[2]], to, &turned.places, 16);
-        }
-        for &place in &rig.stretched {
-            let node = &rig.nodes[place as usize];
-            stretch(node, pose, &mut local[node.half.pair()]);
-        }
-        for (place, pair) in rig.pairs.iter().enumerate() {
-            let own: [L; 3] = match pair.parents {
-                Some(parents) => product_of_two(world, parents, &local[place]),
-                None => load(&local[place]),
-            };
-            store(own, &mut world[place]);
-        }
-        for two in &rig.bound_rows {
-            let [x, y, z]: [L; 3] = product_of_two(world, two.nodes, &two.inverses);
-            let ([x, x2], [y, y2], [z, z2]) = (x.into_halves(), y.into_halves(), z.into_halves());
-            palette[two.rows[0] as usize] = JointMatrix { x, y, z };
-            palette[two.rows[1] as usize] = JointMatrix { x: x2, y: y2, z: z2 };
-        }
-        for &(row, half) in &rig.free_rows {
-            let [x, y, z] = rows_of_half(world, half);
-            palette[row as usize] = JointMatrix { x, y, z };
-        }
-    }
-}
-
-/// The three rows of one of two matrices.
-#[inline(always)]
-fn rows_of_half(world: &[[F8; 3]], half: Half) -> [[f32; 4]; 3] {
-    let [x, y, z] = &world[half.pair()];
-    [*quarter(x, half), *quarter(y, half), *quarter(z, half)]
-}
-
-/// Two matrices, side by side, times two others.
-#[inline(always)]
-fn product_of_two<L: Lanes>(world: &[[F8; 3]], [left, right]: [Half; 2], b: &[F8; 3]) -> [L; 3] {
-    let (own, other) = (&world[left.pair()], &world[right.pair()]);
-    let [x, y, z]: [L; 3] = load(b);
-    let mut out = [x; 3];
-    for i in 0..3 {
-        let row = L::halves(quarter(&own[i], left), quarter(&other[i], right));
-        let sum = row.spread::<0x00>().mul(x).add(row.spread::<0x55>().mul(y));
-        // Adding a negative zero changes nothing, not even a zero's sign.
-        out[i] = sum.add(row.spread::<0xaa>().mul(z)).add(row.lasts());
-    }
-    out
-}
-
-/// Four of eight numbers.
-#[inline(always)]
-fn quarter(of: &F8, half: Half) -> &[f32; 4] {
-    let (halves, _) = of.0.as_chunks();
-    &halves[half.side()]
-}
-
-/// A scale or translation that moves, into a local matrix that holds the rotation.
-#[inline(always)]
-fn stretch(node: &RigNode, pose: &LanePose, local: &mut [F8; 3]) {
-    let start = node.half.start();
-    if node.scale != NONE {
-        let scale: [f32; 3] = read(&pose.scales, node.scale as usize);
-        for i in 0..3 {
-            for k in 0..3 {
-                let own = &mut local[i].0[start + k];
-                let turned = if node.rotation == NONE { node.rest_rows[i][k] } else { *own };
-                *own = turned * scale[k];
-            }
-        }
-    }
-    if node.translation != NONE {
-        let translation: [f32; 3] = read(&pose.translations, node.translation as usize);
-        for i in 0..3 {
-            local[i].0[start + 3] = translation[i];
-        }
-    }
-}
-
-/// Model-space matrices after [`One`].
-pub(super) fn one_worlds(rig: &Rig, scratch: &Scratch, mut take: impl FnMut(u32, Affine3A)) {
-    for node in &rig.nodes {
-        let [x, y, z] = rows_of_half(&scratch.one, node.half);
-        let matrix3 = Mat3A::from_cols(
-            Vec3A::new(x[0], y[0], z[0]),
-            Vec3A::new(x[1], y[1], z[1]),
-            Vec3A::new(x[2], y[2], z[2]),
-        );
-        take(node.node, Affine3A { matrix3, translation: Vec3A::new(x[3], y[3], z[3]) });
     }
 }
 
