@@ -1,11 +1,16 @@
-// The blended matrix of one vertex, by influence class. Classes of up to eight read the chunk's joints
-// from workgroup memory; weights are sorted, so the first zero ends the sum.
+// The blended matrix of one vertex, by influence class. Classes of up to eight read the chunk's joints from
+// workgroup memory, as many of them as the class has: a weight of zero costs less than a branch.
 import package::bindings::{extra, palette};
 import package::layout::{CHUNK_JOINTS, JointMatrix};
 import package::skin::{added, scaled};
-import package::source::{Four, load_four, load_next_four, load_row};
+import package::source::{load_four, load_next_four, load_row, WEIGHT_STEP};
 
 var<workgroup> joints: array<JointMatrix, CHUNK_JOINTS>;
+
+// Weights are kept in steps; the matrices take the step's size, once for a workgroup.
+fn keep_joint(at: u32, m: JointMatrix) {
+    joints[at] = scaled(m, WEIGHT_STEP);
+}
 
 @if(one)
 fn blend(at: u32, i: u32, palette_start: u32, extra_start: u32) -> JointMatrix {
@@ -13,30 +18,27 @@ fn blend(at: u32, i: u32, palette_start: u32, extra_start: u32) -> JointMatrix {
     return scaled(joints[f.joints.x], f.weights.x);
 }
 
-fn blend_four(f: Four) -> JointMatrix {
+@if(two)
+fn blend(at: u32, i: u32, palette_start: u32, extra_start: u32) -> JointMatrix {
+    let f = load_four(at);
+    return added(scaled(joints[f.joints.x], f.weights.x), joints[f.joints.y], f.weights.y);
+}
+
+@if(four || eight)
+fn blend(at: u32, i: u32, palette_start: u32, extra_start: u32) -> JointMatrix {
+    let f = load_four(at);
     var sum = scaled(joints[f.joints.x], f.weights.x);
-    if f.weights.y != 0.0 {
-        sum = added(sum, joints[f.joints.y], f.weights.y);
-        if f.weights.z != 0.0 {
-            sum = added(sum, joints[f.joints.z], f.weights.z);
-            if f.weights.w != 0.0 {
-                sum = added(sum, joints[f.joints.w], f.weights.w);
-            }
-        }
+    sum = added(sum, joints[f.joints.y], f.weights.y);
+    sum = added(sum, joints[f.joints.z], f.weights.z);
+    sum = added(sum, joints[f.joints.w], f.weights.w);
+    @if(eight) {
+        let g = load_next_four(extra_start, i);
+        sum = added(sum, joints[g.joints.x], g.weights.x);
+        sum = added(sum, joints[g.joints.y], g.weights.y);
+        sum = added(sum, joints[g.joints.z], g.weights.z);
+        sum = added(sum, joints[g.joints.w], g.weights.w);
     }
     return sum;
-}
-
-@if(four)
-fn blend(at: u32, i: u32, palette_start: u32, extra_start: u32) -> JointMatrix {
-    return blend_four(load_four(at));
-}
-
-@if(eight)
-fn blend(at: u32, i: u32, palette_start: u32, extra_start: u32) -> JointMatrix {
-    let sum = blend_four(load_four(at));
-    let next = blend_four(load_next_four(extra_start, i));
-    return JointMatrix(sum.x + next.x, sum.y + next.y, sum.z + next.z);
 }
 
 @if(any)

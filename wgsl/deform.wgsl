@@ -3,7 +3,7 @@
 // VARIANT is this variant's place in the frame block's headers.
 import constants::VARIANT;
 import package::bindings::{frame, palette, tables};
-import package::blend::{blend, joints};
+import package::blend::{blend, keep_joint};
 import package::layout::{VariantHeader, WorkItem, NO_OUTPUT};
 import package::morph::{morph_header, morph_vertex};
 import package::output::{store_a, store_b};
@@ -39,7 +39,7 @@ fn deform(
     let listed = item.counts >> 16u;
 
     for (var j = lane; j < listed; j += WORKGROUP) {
-        joints[j] = palette[item.palette + tables[item.joint_list + j]];
+        keep_joint(j, palette[item.palette + tables[item.joint_list + j]]);
     }
     workgroupBarrier();
 

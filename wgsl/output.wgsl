@@ -4,7 +4,8 @@
 // B packed, 4 bytes:   tangent oct, handedness times orientation
 // B exact, 32 bytes:   normal f32x3, tangent f32x3, handedness as in the source, orientation
 //
-// The orientation is 1, or -1 where the blended matrix mirrors. Directions that vanish are the source's.
+// The orientation is 1, or -1 where the blended matrix mirrors. Directions that vanish are the source's when exact,
+// +z when packed.
 import package::bindings::{out_a, out_b};
 import package::codec::{oct_encode, HANDEDNESS};
 import package::skin::Skinned;
@@ -28,13 +29,13 @@ fn outward(source: Vertex, skinned: Skinned) -> vec3<f32> {
 @if(exact)
 fn store_a(at: u32, source: Vertex, skinned: Skinned) {
     let n = outward(source, skinned);
-    out_a[at] = vec4<u32>(bitcast<vec3<u32>>(skinned.position), oct_encode(n, 32767.0, 0u));
+    out_a[at] = vec4<u32>(bitcast<vec3<u32>>(skinned.position), oct_encode(n, 32767.0));
 }
 
 @if(!exact)
 fn store_a(at: u32, source: Vertex, skinned: Skinned) {
     let scale = select(32767.0, -32767.0, skinned.determinant < 0.0);
-    let normal = oct_encode(skinned.normal, scale, source.normal_word);
+    let normal = oct_encode(skinned.normal, scale);
     out_a[at] = vec4<u32>(bitcast<vec3<u32>>(skinned.position), normal);
 }
 
@@ -52,6 +53,6 @@ fn store_b(start: u32, i: u32, source: Vertex, skinned: Skinned, direction: vec3
 @if(!exact)
 fn store_b(start: u32, i: u32, source: Vertex, skinned: Skinned, direction: vec3<f32>) {
     let turn = select(0u, HANDEDNESS, skinned.determinant < 0.0);
-    let tangent = oct_encode(direction, 32767.0, source.tangent_word);
+    let tangent = oct_encode(direction, 32767.0);
     out_b[start + i] = (tangent & ~HANDEDNESS) | ((source.tangent_word ^ turn) & HANDEDNESS);
 }

@@ -6,7 +6,7 @@
 // extra (eight):  packed  joints 4x8, weights 4x unorm16, 0   exact  joints 4x8, 0, 0, 0 | weights f32x4
 // extra (any):    rows of (joint, weight f32), two to a vec4
 import package::bindings::{source_a, source_b, extra};
-import package::codec::{oct_decode_unscaled, unpack_weights};
+import package::codec::{oct_decode_unscaled, unpack_unsigned};
 
 @if(exact)
 struct Vertex {
@@ -16,15 +16,18 @@ struct Vertex {
     handedness: f32,
 }
 
-// Directions are of any length: the output divides anyway. The words are what stays of a direction that vanishes.
+// Directions are of any length: the output divides anyway. The tangent's word holds the handedness.
 @if(!exact)
 struct Vertex {
     position: vec3<f32>,
     normal: vec3<f32>,
     tangent: vec3<f32>,
-    normal_word: u32,
     tangent_word: u32,
 }
+
+// What a weight of 1 step is worth.
+@if(exact) const WEIGHT_STEP: f32 = 1.0;
+@if(!exact) const WEIGHT_STEP: f32 = 1.0 / 65535.0;
 
 struct Four {
     joints: vec4<u32>,
@@ -48,11 +51,12 @@ fn load_vertex(at: u32) -> Vertex {
     let a = source_a[at];
     let b = source_b[at];
     let position = bitcast<vec3<f32>>(a.xyz);
-    return Vertex(position, oct_decode_unscaled(a.w), oct_decode_unscaled(b.x), a.w, b.x);
+    return Vertex(position, oct_decode_unscaled(a.w), oct_decode_unscaled(b.x), b.x);
 }
 
+// Places in a list of at most 64, which the mask says to bounds checks.
 fn joints_4x8(word: u32) -> vec4<u32> {
-    return vec4<u32>(word & 255u, (word >> 8u) & 255u, (word >> 16u) & 255u, word >> 24u);
+    return vec4<u32>(word, word >> 8u, word >> 16u, word >> 24u) & vec4<u32>(63u);
 }
 
 @if(exact)
@@ -63,7 +67,7 @@ fn load_four(at: u32) -> Four {
 @if(!exact)
 fn load_four(at: u32) -> Four {
     let b = source_b[at];
-    return Four(joints_4x8(b.y), vec4<f32>(unpack_weights(b.z), unpack_weights(b.w)));
+    return Four(joints_4x8(b.y), vec4<f32>(unpack_unsigned(b.z), unpack_unsigned(b.w)));
 }
 
 // Influences five to eight of vertex `i` of a chunk whose extra stream starts at `start`.
@@ -76,7 +80,7 @@ fn load_next_four(start: u32, i: u32) -> Four {
 @if(!exact)
 fn load_next_four(start: u32, i: u32) -> Four {
     let word = extra[start + i];
-    return Four(joints_4x8(word.x), vec4<f32>(unpack_weights(word.y), unpack_weights(word.z)));
+    return Four(joints_4x8(word.x), vec4<f32>(unpack_unsigned(word.y), unpack_unsigned(word.z)));
 }
 
 // Start and length of a row of any number of influences.

@@ -71,6 +71,9 @@ pub(crate) struct FrameBlock {
     key: Option<(u64, u64)>,
     outputs: Vec<PartOutput>,
     left_out: Vec<bool>,
+    /// Instances of one model, and where one of its parts goes: kept so that no frame allocates.
+    run: Vec<Job>,
+    places: Vec<(Job, PartOutput)>,
 }
 
 /// A morphed primitive of an instance.
@@ -155,26 +158,53 @@ impl FrameBlock {
         let mut next = self.write_headers();
         self.morphs_at = self.words.len();
         self.morphs.clear();
-        for job in shown(cast, jobs, left_out) {
-            let source = cast.source_of(job.instance)?;
-            let parts = source.parts.iter().zip(&outputs[job.outputs..]).enumerate();
-            for (at, (part, output)) in parts {
-                if output.is_dead() || !cast.animator.is_part_shown(job.instance, part.part)? {
-                    continue;
-                }
-                for (index, primitive) in part.primitives.iter().enumerate() {
-                    let morph = if primitive.packed.targets.is_empty() {
-                        0
-                    } else {
-                        self.morphs.push(Morph { instance: job.instance, part: at, primitive: index });
-                        (self.morphs_at + self.morphs.len() - 1) as u32
-                    };
-                    let palette = job.palette;
-                    let place = Placed { source, part, primitive, palette, morph, output: *output };
-                    self.write_items(&place, &mut next);
+        let mut run = std::mem::take(&mut self.run);
+        let mut jobs = shown(cast, jobs, left_out).peekable();
+        while let Some(first) = jobs.next() {
+            let model = cast.animator.model_of(first.instance)?;
+            run.clear();
+            run.push(*first);
+            while let Some(job) = jobs.next_if(|job| cast.animator.model_of(job.instance) == Ok(model)) {
+                run.push(*job);
+            }
+            self.build_run(cast, cast.source(model)?, &run, outputs, &mut next)?;
+        }
+        self.run = run;
+        Ok(())
+    }
+
+    /// Items of instances of one model: chunk after chunk, so that workgroups beside each other read the same source.
+    fn build_run(
+        &mut self,
+        cast: &Cast,
+        source: &Source,
+        run: &[Job],
+        outputs: &[PartOutput],
+        next: &mut [u32; VARIANTS],
+    ) -> Result<(), DeformError> {
+        let mut places = std::mem::take(&mut self.places);
+        for (at, part) in source.parts.iter().enumerate() {
+            places.clear();
+            for job in run {
+                let output = outputs[job.outputs + at];
+                if !output.is_dead() && cast.animator.is_part_shown(job.instance, part.part)? {
+                    places.push((*job, output));
                 }
             }
+            for (index, primitive) in part.primitives.iter().enumerate() {
+                let morphs = if primitive.packed.targets.is_empty() {
+                    None
+                } else {
+                    let first = (self.morphs_at + self.morphs.len()) as u32;
+                    let morph =
+                        |(job, _): &(Job, _)| Morph { instance: job.instance, part: at, primitive: index };
+                    self.morphs.extend(places.iter().map(morph));
+                    Some(first)
+                };
+                self.write_items(source, part, primitive, &places, morphs, next);
+            }
         }
+        self.places = places;
         Ok(())
     }
 
@@ -212,28 +242,44 @@ impl FrameBlock {
         next
     }
 
-    fn write_items(&mut self, place: &Placed<'_>, next: &mut [u32; VARIANTS]) {
-        let Placed { source, part, primitive, palette, morph, output } = *place;
+    fn write_items(
+        &mut self,
+        source: &Source,
+        part: &SourcePart,
+        primitive: &PartPrimitive,
+        places: &[(Job, PartOutput)],
+        morphs: Option<u32>,
+        next: &mut [u32; VARIANTS],
+    ) {
         let precision = source.precision;
-        let has_targets = !primitive.packed.targets.is_empty();
         for chunk in &primitive.packed.chunks {
-            let variant = Variant { class: chunk.class, precision, morph: has_targets }.index();
+            let next = &mut next[Variant { class: chunk.class, precision, morph: morphs.is_some() }.index()];
             let first = primitive.first + chunk.first;
-            let item = WorkItem {
-                source: source.start.vertices + primitive.packed.source + chunk.first * precision.stride(),
-                counts: chunk.count | chunk.joint_count << 16,
-                palette: palette + part.palette,
-                joint_list: source.start.tables + chunk.joint_list,
-                out_a: if output.a == NO_OUTPUT { NO_OUTPUT } else { output.a + first },
-                out_b: if output.b == NO_OUTPUT { NO_OUTPUT } else { output.b + first * precision.words_b() },
-                morph,
-                extra: source.start.extra + chunk.extra,
-            };
-            let [a, b]: [[u32; 4]; 2] = bytemuck::cast(item);
-            let at = next[variant] as usize;
-            self.words[at] = a;
-            self.words[at + 1] = b;
-            next[variant] += 2;
+            for (number, (job, output)) in (0u32..).zip(places) {
+                let item = WorkItem {
+                    source: source.start.vertices
+                        + primitive.packed.source
+                        + chunk.first * precision.stride(),
+                    counts: chunk.count | chunk.joint_count << 16,
+                    palette: job.palette + part.palette,
+                    joint_list: source.start.tables + chunk.joint_list,
+                    out_a: match output.a {
+                        NO_OUTPUT => NO_OUTPUT,
+                        a => a + first,
+                    },
+                    out_b: match output.b {
+                        NO_OUTPUT => NO_OUTPUT,
+                        b => b + first * precision.words_b(),
+                    },
+                    morph: morphs.map_or(0, |morphs| morphs + number),
+                    extra: source.start.extra + chunk.extra,
+                };
+                let [a, b]: [[u32; 4]; 2] = bytemuck::cast(item);
+                let at = *next as usize;
+                self.words[at] = a;
+                self.words[at + 1] = b;
+                *next += 2;
+            }
         }
     }
 
@@ -274,14 +320,4 @@ fn shown<'j>(cast: &'j Cast, jobs: &'j [Job], left_out: &'j [bool]) -> impl Iter
 /// A spline between huge keys can leave NaN.
 fn is_active(weight: f32) -> bool {
     weight != 0.0 && !weight.is_nan()
-}
-
-#[derive(Clone, Copy)]
-struct Placed<'a> {
-    source: &'a Source,
-    part: &'a SourcePart,
-    primitive: &'a PartPrimitive,
-    palette: u32,
-    morph: u32,
-    output: PartOutput,
 }

@@ -1,4 +1,4 @@
-use super::source::Precision;
+use super::{layout::VARIANTS, source::Precision};
 use crate::model::InfluenceClass;
 
 /// One compiled form of the deform kernel.
@@ -16,23 +16,25 @@ impl Variant {
     /// Place in the shader table and in a frame block's headers.
     #[must_use]
     pub fn index(self) -> usize {
-        let class = match self.class {
-            InfluenceClass::One => 0,
-            InfluenceClass::Four => 1,
-            InfluenceClass::Eight => 2,
-            InfluenceClass::Any => 3,
-        };
+        let class = CLASSES.iter().position(|class| *class == self.class).unwrap_or_default();
         class * 4 + usize::from(self.precision == Precision::Exact) * 2 + usize::from(self.morph)
     }
 
-    /// The inverse of [`Variant::index`], modulo 16.
+    /// The inverse of [`Variant::index`], modulo [`VARIANTS`].
     #[must_use]
     pub fn from_index(index: usize) -> Self {
-        let class = [InfluenceClass::One, InfluenceClass::Four, InfluenceClass::Eight, InfluenceClass::Any];
         let precision = if index & 2 != 0 { Precision::Exact } else { Precision::Packed };
-        Self { class: class[(index / 4) % 4], precision, morph: index & 1 != 0 }
+        Self { class: CLASSES[(index / 4) % CLASSES.len()], precision, morph: index & 1 != 0 }
     }
 }
+
+const CLASSES: [InfluenceClass; VARIANTS / 4] = [
+    InfluenceClass::One,
+    InfluenceClass::Two,
+    InfluenceClass::Four,
+    InfluenceClass::Eight,
+    InfluenceClass::Any,
+];
 
 #[cfg(test)]
 mod tests {
@@ -40,7 +42,7 @@ mod tests {
 
     #[test]
     fn every_index_names_one_variant() {
-        for index in 0..16 {
+        for index in 0..VARIANTS {
             assert_eq!(Variant::from_index(index).index(), index);
         }
     }

@@ -12,7 +12,9 @@ pub const CHUNK_JOINTS: usize = 64;
 pub enum InfluenceClass {
     /// None or one; also vertices that ride rigidly on a node.
     One,
-    /// Two to four.
+    /// Two.
+    Two,
+    /// Three or four.
     Four,
     /// Five to eight.
     Eight,
@@ -26,7 +28,8 @@ impl InfluenceClass {
     pub fn of(influences: usize) -> Self {
         match influences {
             0..=1 => Self::One,
-            2..=4 => Self::Four,
+            2 => Self::Two,
+            3..=4 => Self::Four,
             5..=8 => Self::Eight,
             _ => Self::Any,
         }
@@ -47,8 +50,45 @@ pub struct Chunk {
     pub joints: Vec<u32>,
 }
 
-/// New order of the vertices behind `source`: by class, then by the number of influences, so that vertices beside
-/// each other take as long, then by the set of joints, so that they read the same ones at the same time, then as given.
+/// Fewer vertices of a class than this join a higher one, where influences without weight cost less than a work item
+/// of their own.
+const FEW: usize = 256;
+
+/// The class of vertices by their number of influences, given how many vertices have so many.
+#[derive(Clone, Copy, Debug)]
+struct Classes([InfluenceClass; 5]);
+
+impl Classes {
+    fn of(counts: impl Iterator<Item = usize>) -> Self {
+        const ALL: [InfluenceClass; 5] = [
+            InfluenceClass::One,
+            InfluenceClass::Two,
+            InfluenceClass::Four,
+            InfluenceClass::Eight,
+            InfluenceClass::Any,
+        ];
+        let mut vertices = [0; 5];
+        counts.for_each(|influences| vertices[InfluenceClass::of(influences) as usize] += 1);
+        let mut classes = ALL;
+        // Vertices of the class `Any` are read in another way.
+        for class in 0..3 {
+            let next = (class + 1..4).find(|next| vertices[*next] > 0);
+            if let Some(next) = next.filter(|_| (1..FEW).contains(&vertices[class])) {
+                vertices[next] += vertices[class];
+                vertices[class] = 0;
+                classes[..=class].iter_mut().filter(|c| **c == ALL[class]).for_each(|c| *c = ALL[next]);
+            }
+        }
+        Self(classes)
+    }
+
+    fn class(self, influences: usize) -> InfluenceClass {
+        self.0[InfluenceClass::of(influences) as usize]
+    }
+}
+
+/// New order of the vertices behind `source`: by class, then by the set of joints, so that vertices beside each other
+/// read the same ones at the same time, then as given.
 pub(super) fn order(influences: Option<&Influences>, source: &[u32]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..source.len() as u32).collect();
     if let Some(influences) = influences {
@@ -60,11 +100,11 @@ pub(super) fn order(influences: Option<&Influences>, source: &[u32]) -> Vec<u32>
             starts.push(joints.len());
         }
         let set = |v: u32| &joints[starts[v as usize]..starts[v as usize + 1]];
-        // More influences are a higher class, too.
-        order.sort_by(|&a, &b| set(a).len().cmp(&set(b).len()).then_with(|| set(a).cmp(set(b))));
-        // None and one are of one class, and belong together by joint.
-        let one = order.partition_point(|v| set(*v).len() <= 1);
-        order[..one].sort_by(|&a, &b| set(a).cmp(set(b)));
+        let classes = Classes::of(order.iter().map(|v| set(*v).len()));
+        order.sort_by(|&a, &b| {
+            let (a, b) = (set(a), set(b));
+            classes.class(a.len()).cmp(&classes.class(b.len())).then_with(|| a.cmp(b))
+        });
     }
     order
 }
@@ -72,9 +112,11 @@ pub(super) fn order(influences: Option<&Influences>, source: &[u32]) -> Vec<u32>
 /// Cuts ordered vertices where the class changes or a limit is reached.
 pub(crate) fn chunks(influences: Option<&Influences>, vertices: usize) -> Vec<Chunk> {
     let mut chunks: Vec<Chunk> = Vec::new();
+    let row = |vertex: usize| influences.map_or(&[][..], |i| i.row(vertex));
+    let classes = Classes::of((0..vertices).map(|vertex| row(vertex).len()));
     for vertex in 0..vertices {
-        let row = influences.map_or(&[][..], |i| i.row(vertex));
-        let class = InfluenceClass::of(row.len());
+        let row = row(vertex);
+        let class = classes.class(row.len());
         let listed = if class == InfluenceClass::Any { &[][..] } else { row };
         let fits = |c: &Chunk| {
             let new = listed.iter().filter(|i| c.joints.binary_search(&i.joint).is_err()).count();
@@ -97,4 +139,47 @@ pub(crate) fn chunks(influences: Option<&Influences>, vertices: usize) -> Vec<Ch
         chunk.joints.push(0);
     }
     chunks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Influence;
+
+    /// So many vertices with so many influences each, all over the same joints.
+    fn influences(groups: &[(usize, u32)]) -> Influences {
+        let mut all = Influences::default();
+        for &(vertices, count) in groups {
+            let row = (0..count).map(|joint| Influence { joint, weight: 1.0 / count as f32 });
+            (0..vertices).for_each(|_| all.push(row.clone()));
+        }
+        all
+    }
+
+    fn classes(groups: &[(usize, u32)]) -> Vec<(InfluenceClass, u32)> {
+        let influences = influences(groups);
+        chunks(Some(&influences), influences.vertices()).iter().map(|c| (c.class, c.count)).collect()
+    }
+
+    #[test]
+    fn many_vertices_of_a_class_have_chunks_of_their_own() {
+        use InfluenceClass::{Eight, Four, One, Two};
+        assert_eq!(
+            classes(&[(256, 1), (256, 2), (256, 3), (256, 5)]),
+            [(One, 256), (Two, 256), (Four, 256), (Eight, 256)]
+        );
+    }
+
+    #[test]
+    fn few_vertices_join_the_next_class_that_has_any() {
+        use InfluenceClass::{Eight, Four};
+        assert_eq!(classes(&[(255, 1), (10, 4)]), [(Four, 265)]);
+        assert_eq!(classes(&[(100, 1), (100, 2), (5, 6)]), [(Eight, 205)]);
+    }
+
+    #[test]
+    fn few_vertices_stay_where_no_higher_class_has_any_but_rows_of_any_length() {
+        use InfluenceClass::{Any, Two};
+        assert_eq!(classes(&[(3, 2), (3, 9)]), [(Two, 3), (Any, 3)]);
+    }
 }

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     animate::JointMatrix,
     deform::source::{Precision, Streams},
-    model::InfluenceClass,
+    model::{CHUNK_JOINTS, InfluenceClass},
 };
 
 /// What a workgroup knows: the streams, the chunk's joints, and where rows of any length start.
@@ -15,39 +15,49 @@ pub(super) struct Group<'a> {
     pub(super) streams: &'a Streams,
     pub(super) precision: Precision,
     pub(super) class: InfluenceClass,
-    pub(super) joints: &'a [JointMatrix],
+    pub(super) joints: &'a [JointMatrix; CHUNK_JOINTS],
     pub(super) palette: &'a [JointMatrix],
     pub(super) extra: u32,
 }
 
+/// Weights are kept in steps; the matrices take the step's size, once for a workgroup.
+pub(super) fn keep_joint(m: &JointMatrix, step: f32) -> JointMatrix {
+    let scaled = |row: [f32; 4]| row.map(|c| c * step);
+    JointMatrix { x: scaled(m.x), y: scaled(m.y), z: scaled(m.z) }
+}
+
 impl Group<'_> {
     pub(super) fn blend(&self, at: u32, i: u32) -> Rows {
+        let four = || load_four(self.streams, self.precision, at);
         match self.class {
             InfluenceClass::One => {
-                let f = load_four(self.streams, self.precision, at);
-                scaled(self.joints[f.joints[0] as usize].into(), f.weights[0])
+                let f = four();
+                scaled(self.joint(f.joints[0]), f.weights[0])
             }
-            InfluenceClass::Four => self.blend_four(load_four(self.streams, self.precision, at)),
+            InfluenceClass::Two => {
+                let f = four();
+                added(scaled(self.joint(f.joints[0]), f.weights[0]), self.joint(f.joints[1]), f.weights[1])
+            }
+            InfluenceClass::Four => self.added_four(Rows::default(), four()),
             InfluenceClass::Eight => {
-                let sum = self.blend_four(load_four(self.streams, self.precision, at));
-                let next = self.blend_four(load_next_four(self.streams, self.precision, self.extra, i));
-                Rows { x: sum.x + next.x, y: sum.y + next.y, z: sum.z + next.z }
+                let sum = self.added_four(Rows::default(), four());
+                self.added_four(sum, load_next_four(self.streams, self.precision, self.extra, i))
             }
             InfluenceClass::Any => self.blend_row(at),
         }
     }
 
-    fn blend_four(&self, f: Four) -> Rows {
-        let joint = |k: usize| Rows::from(self.joints[f.joints[k] as usize]);
-        let mut sum = scaled(joint(0), f.weights[0]);
-        if f.weights[1] != 0.0 {
-            sum = added(sum, joint(1), f.weights[1]);
-            if f.weights[2] != 0.0 {
-                sum = added(sum, joint(2), f.weights[2]);
-                if f.weights[3] != 0.0 {
-                    sum = added(sum, joint(3), f.weights[3]);
-                }
+    fn joint(&self, place: u32) -> Rows {
+        self.joints[(place & 63) as usize].into()
+    }
+
+    /// Here a branch costs less than a weight of zero.
+    fn added_four(&self, mut sum: Rows, f: Four) -> Rows {
+        for (joint, weight) in f.joints.into_iter().zip(f.weights) {
+            if weight == 0.0 {
+                break;
             }
+            sum = added(sum, self.joint(joint), weight);
         }
         sum
     }

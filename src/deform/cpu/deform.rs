@@ -1,11 +1,11 @@
 //! Twin of wgsl/deform.wgsl: the same tables, the same order, one chunk after another.
 
 use super::{
-    blend::Group,
+    blend::{Group, keep_joint},
     morph::morph_vertex,
     output::{store_a, store_b},
     skin::{skin_tangent, skin_vertex},
-    source::load_vertex,
+    source::{load_vertex, weight_step},
 };
 use crate::{
     animate::JointMatrix,
@@ -105,9 +105,10 @@ fn workgroup(input: Input<'_>, variant: Variant, item: WorkItem, outputs: &mut O
     let palette = &palette[item.palette as usize..];
     let list = &streams.tables[item.joint_list as usize..][..listed];
 
+    let step = weight_step(precision);
     let mut joints = [JointMatrix::IDENTITY; CHUNK_JOINTS];
     for (joint, &listed) in joints.iter_mut().zip(list) {
-        *joint = palette[listed as usize];
+        *joint = keep_joint(&palette[listed as usize], step);
     }
 
     let group =

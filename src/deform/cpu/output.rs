@@ -29,10 +29,10 @@ pub(super) fn store_a(
 ) {
     let [x, y, z] = skinned.position.to_array().map(f32::to_bits);
     let normal = match precision {
-        Precision::Exact => oct_encode(outward(source, skinned), MOST_STEPS, 0),
+        Precision::Exact => oct_encode(outward(source, skinned), MOST_STEPS),
         Precision::Packed => {
             let scale = if skinned.determinant < 0.0 { -MOST_STEPS } else { MOST_STEPS };
-            oct_encode(skinned.normal, scale, source.normal_word)
+            oct_encode(skinned.normal, scale)
         }
     };
     out_a[at as usize] = [x, y, z, normal];
@@ -58,7 +58,7 @@ pub(super) fn store_b(
         }
         Precision::Packed => {
             let turn = if mirrors { HANDEDNESS } else { 0 };
-            let tangent = oct_encode(direction, MOST_STEPS, source.tangent_word);
+            let tangent = oct_encode(direction, MOST_STEPS);
             out_b[at] = (tangent & !HANDEDNESS) | ((source.tangent_word ^ turn) & HANDEDNESS);
         }
     }

@@ -3,12 +3,11 @@
 use glam::{Vec3, Vec4};
 
 use crate::deform::{
-    codec::{oct_decode_unscaled, unpack_unorm},
+    codec::{oct_decode_unscaled, unpack_unsigned},
     source::{Precision, Streams},
 };
 
-/// Packed directions are of any length: the output divides anyway. The words are what stays of a direction that
-/// vanishes.
+/// Packed directions are of any length: the output divides anyway.
 #[derive(Clone, Copy)]
 pub(super) struct Vertex {
     pub(super) position: Vec3,
@@ -16,10 +15,16 @@ pub(super) struct Vertex {
     pub(super) tangent: Vec3,
     /// Of exact vertices.
     pub(super) handedness: f32,
-    /// Of packed vertices.
-    pub(super) normal_word: u32,
     /// Of packed vertices; holds the handedness.
     pub(super) tangent_word: u32,
+}
+
+/// What a weight of 1 step is worth.
+pub(super) fn weight_step(precision: Precision) -> f32 {
+    match precision {
+        Precision::Exact => 1.0,
+        Precision::Packed => 1.0 / 65535.0,
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -40,7 +45,6 @@ pub(super) fn load_vertex(streams: &Streams, precision: Precision, at: u32) -> V
                 normal: Vec3::new(a0.w, a1.x, a1.y),
                 tangent: Vec3::new(a1.z, a1.w, b0.x),
                 handedness: b0.y,
-                normal_word: 0,
                 tangent_word: 0,
             }
         }
@@ -51,7 +55,6 @@ pub(super) fn load_vertex(streams: &Streams, precision: Precision, at: u32) -> V
                 normal: oct_decode_unscaled(a[3]),
                 tangent: oct_decode_unscaled(b[0]),
                 handedness: 1.0,
-                normal_word: a[3],
                 tangent_word: b[0],
             }
         }
@@ -64,7 +67,7 @@ pub(super) fn load_four(streams: &Streams, precision: Precision, at: u32) -> Fou
         Precision::Exact => {
             Four { joints: joints_4x8(b[2]), weights: floats(streams.b[at as usize + 1]).to_array() }
         }
-        Precision::Packed => Four { joints: joints_4x8(b[1]), weights: unpack_unorm([b[2], b[3]]) },
+        Precision::Packed => Four { joints: joints_4x8(b[1]), weights: unpack_unsigned([b[2], b[3]]) },
     }
 }
 
@@ -77,7 +80,7 @@ pub(super) fn load_next_four(streams: &Streams, precision: Precision, start: u32
         }
         Precision::Packed => {
             let word = streams.extra[(start + i) as usize];
-            Four { joints: joints_4x8(word[0]), weights: unpack_unorm([word[1], word[2]]) }
+            Four { joints: joints_4x8(word[0]), weights: unpack_unsigned([word[1], word[2]]) }
         }
     }
 }

@@ -5,10 +5,10 @@ use std::path::Path;
 use super::shader::{ShaderError, Source};
 
 /// The influence counts of the deform kernel, in index order; the flag names of each.
-const INFLUENCES: [&str; 4] = ["one", "four", "eight", "any"];
+const INFLUENCES: [&str; 5] = ["one", "two", "four", "eight", "any"];
 
 /// The variants of the deform kernel.
-pub(crate) const DEFORM_COUNT: u32 = 16;
+pub(crate) const DEFORM_COUNT: u32 = 20;
 
 /// A shader to build.
 #[derive(Debug)]
