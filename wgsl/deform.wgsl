@@ -4,7 +4,7 @@
 import constants::VARIANT;
 import package::bindings::{frame, palette, tables};
 import package::blend::{blend, keep_joint};
-import package::layout::{VariantHeader, WorkItem, NO_OUTPUT};
+import package::layout::{MorphHeader, VariantHeader, WorkItem, NO_OUTPUT};
 import package::morph::{morph_header, morph_vertex};
 import package::output::{store_a, store_b};
 import package::skin::{skin_tangent, skin_vertex};
@@ -44,21 +44,36 @@ fn deform(
     workgroupBarrier();
 
     @if(morph) let morphs = morph_header(item.morph);
-    for (var i = lane; i < vertices; i += WORKGROUP) {
-        let at = item.source + i * STRIDE;
-        var vertex = load_vertex(at);
-        @if(morph) {
-            if morphs.count != 0u {
-                vertex = morph_vertex(vertex, morphs, at);
+    @if(!morph) let morphs = MorphHeader(0u, 0u, 0u, 0u);
+    if item.out_a != NO_OUTPUT && item.out_b != NO_OUTPUT {
+        // Two to a turn: checks of the loop are paid once for both.
+        for (var i = lane; i < vertices; i += WORKGROUP * 2u) {
+            deform_vertex(item, morphs, i, true, true);
+            if i + WORKGROUP < vertices {
+                deform_vertex(item, morphs, i + WORKGROUP, true, true);
             }
         }
-        let m = blend(at, i, item.palette, item.extra);
-        let skinned = skin_vertex(m, vertex);
-        if item.out_a != NO_OUTPUT {
-            store_a(item.out_a + i, vertex, skinned);
+    } else {
+        for (var i = lane; i < vertices; i += WORKGROUP) {
+            deform_vertex(item, morphs, i, item.out_a != NO_OUTPUT, item.out_b != NO_OUTPUT);
         }
-        if item.out_b != NO_OUTPUT {
-            store_b(item.out_b, i, vertex, skinned, skin_tangent(m, vertex.tangent));
+    }
+}
+
+fn deform_vertex(item: WorkItem, morphs: MorphHeader, i: u32, into_a: bool, into_b: bool) {
+    let at = item.source + i * STRIDE;
+    var vertex = load_vertex(at);
+    @if(morph) {
+        if morphs.count != 0u {
+            vertex = morph_vertex(vertex, morphs, at);
         }
+    }
+    let m = blend(at, i, item.palette, item.extra);
+    let skinned = skin_vertex(m, vertex);
+    if into_a {
+        store_a(item.out_a + i, vertex, skinned);
+    }
+    if into_b {
+        store_b(item.out_b, i, vertex, skinned, skin_tangent(m, vertex.tangent));
     }
 }

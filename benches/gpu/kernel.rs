@@ -1,6 +1,6 @@
 //! The deform kernel through [`Deformer::record_timed`]: one source a vertex, and crowds.
 
-use sinew::{Deformer, DeformerOptions, InstanceId, Model, ModelId, Packing, Precision};
+use sinew::{Deformer, DeformerOptions, InstanceId, Model, Packing, Precision};
 
 use crate::{
     check,
@@ -28,20 +28,16 @@ impl Scene {
         own_sources: bool,
     ) -> Self {
         let mut deformer = Deformer::with(&gpu.device, options);
-        let add = |deformer: &mut Deformer, model: &Model| -> ModelId {
-            let id = deformer.add_model_with(&gpu.queue, model, packing).unwrap();
-            // Writes are staged until something is submitted.
-            gpu.queue.submit([]);
-            id
-        };
-        let ids: Vec<_> =
-            if own_sources { Vec::new() } else { models.iter().map(|m| add(&mut deformer, m)).collect() };
+        let sources = if own_sources { instances } else { models.len() };
+        let added = (0..sources).map(|i| (&models[i % models.len()], packing.into()));
+        let ids = deformer.add_models(&gpu.queue, added).unwrap();
+        // Writes are staged until something is submitted.
+        gpu.queue.submit([]);
         let mut spawned = Vec::with_capacity(instances);
         let mut vertices = 0.0;
         for i in 0..instances {
             let model = i % models.len();
-            let id = if own_sources { add(&mut deformer, &models[model]) } else { ids[model] };
-            let instance = deformer.spawn(id).unwrap();
+            let instance = deformer.spawn(ids[if own_sources { i } else { model }]).unwrap();
             let player = deformer.play(instance, 0).unwrap();
             player.seek((i as f64 * 0.618).fract() * 0.9);
             let parts = models[model].shown_parts().iter();

@@ -23,6 +23,8 @@ pub(crate) struct Source {
     pub(crate) page: usize,
     /// Where the model starts in each stream.
     pub(crate) start: Taken,
+    /// How much of each it takes.
+    pub(crate) own: Taken,
     /// One per shown part, in that order.
     pub(crate) parts: Vec<SourcePart>,
 }
@@ -134,7 +136,6 @@ impl Pages {
 pub(crate) struct Prepared {
     source: Source,
     streams: Streams,
-    own: Taken,
 }
 
 /// The models and instances that are deformed together: their poses, and where every vertex lies in the
@@ -158,19 +159,18 @@ impl Cast {
     /// Packs `model` without taking it in yet; [`Cast::insert`] does.
     pub(crate) fn prepare(&self, model: &Model, packing: Packing) -> Result<Prepared, DeformError> {
         let (mut source, streams) = pack(model, packing)?;
-        let own = Taken::of(&streams)?;
-        (source.page, source.start) = self.pages.place(own)?;
-        Ok(Prepared { source, streams, own })
+        (source.page, source.start) = self.pages.place(source.own)?;
+        Ok(Prepared { source, streams })
     }
 
     /// Takes a prepared model in; its streams belong behind what was taken in its page before.
     pub(crate) fn insert(&mut self, prepared: Prepared) -> Result<(ModelId, usize, Streams), DeformError> {
-        let Prepared { mut source, streams, own } = prepared;
+        let Prepared { mut source, streams } = prepared;
         let id = self.animator.add_model(&source.model);
         let rows = self.animator.palette_layout(id)?.parts();
         source.parts.iter_mut().zip(rows).for_each(|(part, row)| part.palette = *row);
         let page = source.page;
-        self.pages.take(page, own);
+        self.pages.take(page, source.own);
         self.sources.insert(id, source);
         Ok((id, page, streams))
     }
@@ -230,6 +230,9 @@ impl Cast {
         let mut inside: Vec<_> = self.sources.values().filter(|source| source.page == page).collect();
         inside.sort_by_key(|source| (source.start.vertices, source.start.tables, source.start.extra));
         for source in inside {
+            // Refused models may have left gaps.
+            let Taken { vertices, extra, tables } = source.start;
+            streams.pad(vertices, extra, tables);
             streams.append(pack(&source.model, source.packing)?.1);
         }
         Ok(streams)
@@ -258,11 +261,16 @@ fn pack(model: &Model, packing: Packing) -> Result<(Source, Streams), DeformErro
         };
         parts.push(part(index, packing.vertices, packed));
     }
-    let precision = packing.vertices;
-    Ok((
-        Source { model: model.clone(), precision, packing, page: 0, start: Taken::default(), parts },
-        streams,
-    ))
+    let source = Source {
+        model: model.clone(),
+        precision: packing.vertices,
+        packing,
+        page: 0,
+        start: Taken::default(),
+        own: Taken::of(&streams)?,
+        parts,
+    };
+    Ok((source, streams))
 }
 
 fn part(index: u32, precision: Precision, packed: &[PackedPrimitive]) -> SourcePart {

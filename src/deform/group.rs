@@ -51,10 +51,10 @@ impl Default for Reach {
 /// Bytes that an instance takes in the four bindings that hold something of every instance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Needs {
-    palettes: u64,
-    frame: u64,
-    out_a: u64,
-    out_b: u64,
+    pub(crate) palettes: u64,
+    pub(crate) frame: u64,
+    pub(crate) out_a: u64,
+    pub(crate) out_b: u64,
 }
 
 impl Needs {

@@ -11,6 +11,8 @@ mod frame;
 pub mod gpu;
 mod group;
 mod layout;
+#[cfg(feature = "gpu")]
+mod memory;
 mod output;
 mod source;
 mod targets;
@@ -24,6 +26,8 @@ pub use layout::{
     ActiveTarget, DELTA_DENSE, DELTA_NORMALS, DELTA_SHORT, DELTA_TANGENTS, HEADERS, MorphHeader, NO_OUTPUT,
     VARIANTS, VariantHeader, WorkItem,
 };
+#[cfg(feature = "gpu")]
+pub use memory::{ModelMemory, SceneMemory, preflight};
 pub use output::{BYTES_A, BakedPrimitive, DeformedPrimitive};
 pub use source::{Packing, Precision};
 pub use targets::MORPH_TOLERANCE;

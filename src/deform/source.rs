@@ -205,6 +205,15 @@ impl Streams {
         Ok(start)
     }
 
+    /// Fills up to the given units of each stream.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn pad(&mut self, vertices: u32, extra: u32, tables: u32) {
+        self.a.resize(vertices as usize, [0; 4]);
+        self.b.resize(vertices as usize, [0; 4]);
+        self.extra.resize(extra as usize, [0; 4]);
+        self.tables.resize(tables as usize, 0);
+    }
+
     pub(crate) fn append(&mut self, mut other: Self) {
         self.a.append(&mut other.a);
         self.b.append(&mut other.b);

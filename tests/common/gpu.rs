@@ -2,11 +2,15 @@
 
 /// Fails when no adapter answers: a test that cannot run must not pass.
 pub fn device() -> (wgpu::Device, wgpu::Queue) {
+    device_with(wgpu::Limits::default())
+}
+
+/// As [`device`], with less of something.
+pub fn device_with(required_limits: wgpu::Limits) -> (wgpu::Device, wgpu::Queue) {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let adapter = pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()))
         .expect("no graphics adapter; on Debian and Ubuntu: apt-get install mesa-vulkan-drivers");
-    let descriptor =
-        wgpu::DeviceDescriptor { required_limits: wgpu::Limits::default(), ..Default::default() };
+    let descriptor = wgpu::DeviceDescriptor { required_limits, ..Default::default() };
     pollster::block_on(adapter.request_device(&descriptor)).expect("a device with default limits")
 }
 

@@ -35,18 +35,18 @@ impl SourceBuffers {
         Self { buffers, used: [0; 4] }
     }
 
-    /// Writes one more model's streams behind the others. `false` when a buffer has no room left.
-    pub(crate) fn append(&mut self, queue: &wgpu::Queue, streams: &Streams) -> bool {
+    /// Whether `streams` fit behind the others.
+    pub(crate) fn has_room(&self, streams: &Streams) -> bool {
         let bytes = streams.bytes();
-        let fits = |i: usize| self.used[i] + bytes[i].len() as u64 <= self.buffers[i].size();
-        if !(0..4).all(fits) {
-            return false;
-        }
-        for (i, bytes) in bytes.into_iter().enumerate() {
+        (0..4).all(|i| self.used[i] + bytes[i].len() as u64 <= self.buffers[i].size())
+    }
+
+    /// Writes streams behind the others, where they fit.
+    pub(crate) fn append(&mut self, queue: &wgpu::Queue, streams: &Streams) {
+        for (i, bytes) in streams.bytes().into_iter().enumerate() {
             queue.write_buffer(&self.buffers[i], self.used[i], bytes);
             self.used[i] += bytes.len() as u64;
         }
-        true
     }
 
     /// Bytes of the four buffers.

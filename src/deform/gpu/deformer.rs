@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use sinew_graph::UploadRing;
 
@@ -14,6 +14,7 @@ use crate::{
         DeformError,
         cast::Cast,
         group::Reach,
+        memory::{self, ModelMemory},
         output::OutputLayout,
         source::{Packing, Precision, Streams},
     },
@@ -120,24 +121,40 @@ impl Deformer {
         model: &Model,
         packing: impl Into<Packing>,
     ) -> Result<ModelId, DeformError> {
-        let (id, page, streams) = self.cast.insert(self.cast.prepare(model, packing.into())?)?;
-        match self.sources.get_mut(page) {
-            Some(buffers) => {
-                if !buffers.append(queue, &streams) {
-                    let streams = self.cast.pack_page(page)?;
-                    let larger = self.source_buffers(queue, &streams, Some(&self.sources[page]));
-                    self.sources[page] = larger;
-                    self.generation += 1;
-                    self.own = None;
+        let mut added = self.add_models(queue, [(model, packing.into())])?;
+        added.pop().ok_or(DeformError::NotRecorded)
+    }
+
+    /// As [`Deformer::add_model_with`], for many at once: buffers grow once for all of them. Adds none where one is
+    /// refused.
+    pub fn add_models<'m>(
+        &mut self,
+        queue: &wgpu::Queue,
+        models: impl IntoIterator<Item = (&'m Model, Packing)>,
+    ) -> Result<Vec<ModelId>, DeformError> {
+        let mut ids = Vec::new();
+        let mut pages: BTreeMap<usize, Streams> = BTreeMap::new();
+        let mut refused = None;
+        for (model, packing) in models {
+            match self.cast.prepare(model, packing).and_then(|prepared| self.cast.insert(prepared)) {
+                Ok((id, page, streams)) => {
+                    ids.push(id);
+                    pages.entry(page).or_default().append(streams);
+                }
+                Err(error) => {
+                    refused = Some(error);
+                    break;
                 }
             }
-            None => {
-                let buffers = self.source_buffers(queue, &streams, None);
-                self.sources.push(buffers);
-            }
         }
-        self.warm_up(id)?;
-        Ok(id)
+        // Also what is taken out again below: streams lie where they were placed.
+        pages.into_iter().try_for_each(|(page, streams)| self.upload(queue, page, &streams))?;
+        if let Some(refused) = refused {
+            ids.into_iter().try_for_each(|id| self.cast.remove_model(id))?;
+            return Err(refused);
+        }
+        ids.iter().for_each(|id| self.warm_up(*id));
+        Ok(ids)
     }
 
     /// Forgets a model without instances and gives its memory back.
@@ -270,7 +287,8 @@ impl Deformer {
         self.generation += 1;
         self.sources = pages.iter().map(|streams| self.source_buffers(queue, streams, None)).collect();
         let models: Vec<_> = self.cast.animator.models().collect();
-        models.into_iter().try_for_each(|id| self.warm_up(id))
+        models.into_iter().for_each(|id| self.warm_up(id));
+        Ok(())
     }
 
     /// Bytes on the device: source streams, and outputs and uploads of the path without a graph.
@@ -278,6 +296,30 @@ impl Deformer {
     pub fn device_bytes(&self) -> u64 {
         let sources: u64 = self.sources.iter().map(SourceBuffers::bytes).sum();
         sources + self.own.as_ref().map_or(0, Own::bytes)
+    }
+
+    /// Bytes that a model takes, and each of its instances.
+    pub fn model_memory(&self, id: ModelId) -> Result<ModelMemory, DeformError> {
+        memory::of_model(&self.cast, id)
+    }
+
+    /// Puts streams behind what a page holds.
+    fn upload(&mut self, queue: &wgpu::Queue, page: usize, streams: &Streams) -> Result<(), DeformError> {
+        match self.sources.get_mut(page) {
+            Some(buffers) if buffers.has_room(streams) => buffers.append(queue, streams),
+            Some(_) => {
+                let streams = self.cast.pack_page(page)?;
+                let larger = self.source_buffers(queue, &streams, Some(&self.sources[page]));
+                self.sources[page] = larger;
+                self.generation += 1;
+                self.own = None;
+            }
+            None => {
+                let buffers = self.source_buffers(queue, streams, None);
+                self.sources.push(buffers);
+            }
+        }
+        Ok(())
     }
 
     fn source_buffers(
@@ -290,13 +332,12 @@ impl Deformer {
     }
 
     /// Compiles the kernel variants that a model needs, so that no frame waits for it.
-    fn warm_up(&self, id: ModelId) -> Result<(), DeformError> {
-        for part in &self.cast.source(id)?.parts {
+    fn warm_up(&self, id: ModelId) {
+        for part in self.cast.source(id).iter().flat_map(|source| &source.parts) {
             let used = part.items.iter().enumerate().filter(|(_, items)| **items > 0);
             used.for_each(|(variant, _)| {
                 self.kernels.pipeline(variant);
             });
         }
-        Ok(())
     }
 }

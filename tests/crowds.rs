@@ -1,0 +1,463 @@
+//! What crowds need: scenes beyond one binding, uploads without a copy, instances left alone, memory known beforehand.
+#![cfg(feature = "gpu")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "in a helper too, a failure fails the test"
+)]
+
+mod common;
+
+use common::{
+    gpu,
+    models::{Shape, character},
+};
+use sinew::{
+    CpuDeformer, DeclareOptions, Deformer, DeformerOptions, InstanceId, Model, OutputKind, Packing, Precision,
+    declare_with,
+    deform::{DeformError, preflight},
+    graph::{Buffer, Graph, Limits, Plan, Runtime, RuntimeOptions},
+};
+
+const SHAPES: [Shape; 3] = [
+    Shape { vertices: 900, joints: 30, influences: 4, targets: 0 },
+    Shape { vertices: 700, joints: 20, influences: 2, targets: 3 },
+    Shape { vertices: 300, joints: 5, influences: 0, targets: 0 },
+];
+
+fn models() -> Vec<Model> {
+    (1..).zip(SHAPES).map(|(seed, shape)| character(seed, shape)).collect()
+}
+
+struct Crowd {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    deformer: Deformer,
+    instances: Vec<(InstanceId, usize)>,
+}
+
+impl Crowd {
+    /// Four instances of each model, each at its own time.
+    fn new((device, queue): (wgpu::Device, wgpu::Queue), options: DeformerOptions) -> Self {
+        let models = models();
+        let mut deformer = Deformer::with(&device, options);
+        let mut instances = Vec::new();
+        for (at, model) in models.iter().enumerate() {
+            let id = deformer.add_model(&queue, model).unwrap();
+            for _ in 0..4 {
+                let instance = deformer.spawn(id).unwrap();
+                deformer.play(instance, 0).unwrap().seek(0.07 * instances.len() as f64);
+                instances.push((instance, at));
+            }
+        }
+        Self { device, queue, deformer, instances }
+    }
+
+    fn record(&mut self) {
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        self.deformer.record(&mut encoder).unwrap();
+        gpu::submit(&self.device, &self.queue, encoder);
+    }
+
+    fn bytes(&self, slice: wgpu::BufferSlice<'_>) -> Vec<u8> {
+        let copy = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: slice.size(),
+            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+            mapped_at_creation: false,
+        });
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        encoder.copy_buffer_to_buffer(slice.buffer(), slice.offset(), &copy, 0, slice.size());
+        gpu::submit(&self.device, &self.queue, encoder);
+        copy.slice(..).map_async(wgpu::MapMode::Read, |_| ());
+        self.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+        copy.slice(..).get_mapped_range().unwrap().to_vec()
+    }
+
+    /// Both outputs of every instance.
+    fn outputs(&self) -> Vec<[Vec<u8>; 2]> {
+        let output = |(id, _): &(InstanceId, usize)| {
+            let vertices = self.deformer.vertices(*id, 0).unwrap();
+            [self.bytes(vertices.a), self.bytes(vertices.b)]
+        };
+        self.instances.iter().map(output).collect()
+    }
+
+    fn recorded(&mut self) -> Vec<[Vec<u8>; 2]> {
+        self.record();
+        self.outputs()
+    }
+
+    /// Zeros, where the next record has to write.
+    fn poison(&self) {
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        for (id, _) in &self.instances {
+            let vertices = self.deformer.vertices(*id, 0).unwrap();
+            for slice in [vertices.a, vertices.b] {
+                encoder.clear_buffer(slice.buffer(), slice.offset(), Some(slice.size()));
+            }
+        }
+        gpu::submit(&self.device, &self.queue, encoder);
+    }
+
+    /// By instance, whether anything is there.
+    fn written(&self) -> Vec<bool> {
+        self.outputs().iter().map(|[a, _]| a.iter().any(|byte| *byte != 0)).collect()
+    }
+}
+
+fn clearable() -> DeformerOptions {
+    DeformerOptions { output_usage: wgpu::BufferUsages::COPY_DST, ..Default::default() }
+}
+
+fn usual() -> Vec<[Vec<u8>; 2]> {
+    Crowd::new(gpu::device(), DeformerOptions::default()).recorded()
+}
+
+/// Little more than the largest instance needs.
+fn tight() -> (wgpu::Device, wgpu::Queue) {
+    gpu::device_with(wgpu::Limits { max_storage_buffer_binding_size: 16 << 10, ..Default::default() })
+}
+
+#[test]
+fn a_scene_beyond_every_binding_is_shared_out_and_comes_out_the_same() {
+    let device = tight();
+    let scene = models();
+    let scene = scene.iter().map(|model| (model, Packing::default(), 4));
+    let memory = preflight(&device.0.limits(), scene).unwrap();
+    assert!(memory.groups >= 8, "{memory:?}");
+    assert!(Crowd::new(device, DeformerOptions::default()).recorded() == usual());
+}
+
+#[test]
+fn a_graph_shares_a_scene_out_too() {
+    struct Frame {
+        deformer: Deformer,
+    }
+    for kind in [OutputKind::Transient, OutputKind::Persistent, OutputKind::History] {
+        let crowd = Crowd::new(tight(), DeformerOptions::default());
+        let ids: Vec<_> = crowd.instances.iter().map(|(id, _)| *id).collect();
+        let mut graph = Graph::new();
+        let options = DeclareOptions { kind: &|_, _| kind, ..Default::default() };
+        let skinned =
+            declare_with(&mut graph, &crowd.deformer, ids.clone(), &options, |f: &mut Frame| &mut f.deformer);
+        let skinned = skinned.unwrap();
+        for part in skinned.all() {
+            graph.export(part.a);
+            graph.export(part.b);
+        }
+        let plan = graph.compile(&Limits::from(&crowd.device.limits())).unwrap();
+        let mut runtime = Runtime::new(&crowd.device, &crowd.queue, RuntimeOptions::default());
+        let Crowd { device, queue, deformer, instances } = crowd;
+        let mut frame = Frame { deformer };
+        for _ in 0..2 {
+            let mut encoder = device.create_command_encoder(&Default::default());
+            runtime.run(&mut graph, &plan, &mut encoder, &mut frame).unwrap();
+            gpu::submit(&device, &queue, encoder);
+        }
+        let crowd = Crowd { device, queue, deformer: frame.deformer, instances };
+        let read = |buffer: Buffer| crowd.bytes(runtime.exported(&plan, buffer).unwrap());
+        for (id, expected) in ids.iter().zip(usual()) {
+            let part = &skinned.parts(*id)[0];
+            assert!(read(part.a) == expected[0] && read(part.b) == expected[1], "{kind:?} {id:?}");
+        }
+        // Groups have palettes of their own; rows count from the start of each.
+        let palettes: Vec<_> = ids.iter().map(|id| skinned.palettes(*id).unwrap().clone()).collect();
+        assert_eq!(palettes[0].rows.start, 0);
+        assert!(palettes.iter().any(|rows| rows.current != palettes[0].current));
+    }
+}
+
+#[test]
+fn an_instance_that_no_binding_reaches_is_refused_with_the_numbers() {
+    let limits = wgpu::Limits { max_storage_buffer_binding_size: 8 << 10, ..Default::default() };
+    let model = character(1, Shape { vertices: 500, joints: 300, influences: 4, targets: 0 });
+    let error = preflight(&limits, [(&model, Packing::default(), 1)]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the palettes of an instance need 14400 bytes in one binding, but the device allows 8192 \
+         (max_storage_buffer_binding_size); request a higher limit or split the model"
+    );
+    let (device, queue) = gpu::device_with(limits);
+    let mut deformer = Deformer::new(&device);
+    let id = deformer.add_model(&queue, &model).unwrap();
+    deformer.spawn(id).unwrap();
+    let mut encoder = device.create_command_encoder(&Default::default());
+    assert_eq!(deformer.record(&mut encoder).unwrap_err(), error);
+}
+
+#[test]
+fn preflight_says_what_the_device_then_holds() {
+    let (device, queue) = gpu::device();
+    let models = models();
+    let counts = [3, 0, 2];
+    let scene = models.iter().zip(counts).map(|(model, count)| (model, Precision::Exact.into(), count));
+    let memory = preflight(&device.limits(), scene).unwrap();
+    let mut deformer = Deformer::new(&device);
+    let added = models.iter().map(|model| (model, Precision::Exact.into()));
+    let ids = deformer.add_models(&queue, added).unwrap();
+    for ((id, count), known) in ids.iter().zip(counts).zip(&memory.models) {
+        assert_eq!(deformer.model_memory(*id).unwrap(), *known);
+        (0..count).for_each(|_| {
+            deformer.spawn(*id).unwrap();
+        });
+    }
+    let mut encoder = device.create_command_encoder(&Default::default());
+    deformer.record(&mut encoder).unwrap();
+    let held = deformer.device_bytes();
+    // Sources have room to grow by an eighth, and each buffer is rounded up.
+    let most = memory.total() + memory.sources / 8 + 4096;
+    assert!((memory.total()..=most).contains(&held), "{held} for {memory:?}");
+    assert_eq!(memory.groups, 1);
+}
+
+#[test]
+fn of_many_models_none_is_added_where_one_is_refused_and_the_next_ones_come_out_right() {
+    let limits = wgpu::Limits { max_storage_buffer_binding_size: 64 << 10, ..Default::default() };
+    let (device, queue) = gpu::device_with(limits);
+    let (small, large) = (&models()[0], character(9, Shape { vertices: 9000, ..SHAPES[0] }));
+    let mut deformer = Deformer::new(&device);
+    let refused = deformer.add_models(&queue, [(small, Packing::default()), (&large, Packing::default())]);
+    assert!(matches!(refused, Err(DeformError::OverLimit { .. })));
+    assert_eq!(deformer.animator().models().count(), 0);
+    // Past the room that the first buffer had.
+    let later: Vec<_> = (0..3).map(|_| deformer.add_model(&queue, small).unwrap()).collect();
+    let id = deformer.spawn(later[2]).unwrap();
+    let crowd = Crowd { device, queue, deformer, instances: vec![(id, 0)] };
+    let baked = baked_by_twin(small);
+    let mut crowd = crowd;
+    assert!(crowd.recorded()[0][0].len() == baked * 16);
+    assert!(crowd.written()[0]);
+}
+
+fn baked_by_twin(model: &Model) -> usize {
+    let mut cpu = CpuDeformer::new();
+    let id = cpu.add_model(model, Precision::Packed).unwrap();
+    let id = cpu.spawn(id).unwrap();
+    cpu.run().unwrap();
+    cpu.bake(id).unwrap()[0].vertices.positions.len()
+}
+
+#[test]
+fn palettes_evaluated_into_upload_memory_give_the_same_bytes() {
+    let options = DeformerOptions { keep_palettes: false, ..Default::default() };
+    let mut crowd = Crowd::new(gpu::device(), options);
+    assert!(crowd.recorded() == usual());
+    // Nothing is read back: the mirror still holds the bind pose.
+    let (id, _) = crowd.instances[0];
+    assert_eq!(crowd.deformer.animator().palette(id).unwrap()[3].x, [1.0, 0.0, 0.0, 0.0]);
+    // A despawn moves rows; what is left comes out as before.
+    let (gone, _) = crowd.instances.remove(1);
+    crowd.deformer.despawn(gone).unwrap();
+    let mut expected = usual();
+    expected.remove(1);
+    assert!(crowd.recorded() == expected);
+}
+
+#[test]
+fn what_is_prepared_is_recorded_once_and_as_it_was() {
+    let mut crowd = Crowd::new(gpu::device(), clearable());
+    crowd.record();
+    crowd.deformer.prepare().unwrap();
+    // Counts from the record after the next.
+    crowd.deformer.advance(0.25);
+    assert!(crowd.recorded() == usual());
+    assert!(crowd.recorded() != usual());
+}
+
+#[test]
+fn an_encoder_that_is_dropped_takes_nothing_from_the_next_frame() {
+    let mut crowd = Crowd::new(gpu::device(), clearable());
+    let mut encoder = crowd.device.create_command_encoder(&Default::default());
+    crowd.deformer.record(&mut encoder).unwrap();
+    drop(encoder);
+    // Items were in the dropped one.
+    assert!(crowd.recorded() == usual());
+}
+
+#[test]
+fn unchanged_instances_are_not_written_again() {
+    let mut crowd = Crowd::new(gpu::device(), DeformerOptions { skip_unchanged: true, ..clearable() });
+    assert!(crowd.recorded() == usual());
+    crowd.poison();
+    crowd.record();
+    assert!(crowd.written().iter().all(|written| !written), "nothing has changed");
+    let (moved, _) = crowd.instances[5];
+    crowd.deformer.animator_mut().player_mut(moved).unwrap().unwrap().seek(0.9);
+    crowd.record();
+    let written: Vec<_> = crowd.written();
+    assert!(written.iter().enumerate().all(|(at, written)| *written == (at == 5)), "{written:?}");
+}
+
+#[test]
+fn a_changed_weight_part_or_record_that_was_lost_is_a_change() {
+    let mut crowd = Crowd::new(gpu::device(), DeformerOptions { skip_unchanged: true, ..clearable() });
+    crowd.record();
+    crowd.poison();
+    let (morphed, _) = crowd.instances[4];
+    crowd.deformer.stop_and_weigh(morphed, 0.5);
+    crowd.record();
+    assert!(crowd.written()[4]);
+    crowd.poison();
+    let (hidden, _) = crowd.instances[0];
+    for show in [false, true] {
+        crowd.deformer.animator_mut().show_part(hidden, 0, show).unwrap();
+        crowd.record();
+        assert_eq!(crowd.written()[0], show, "a part that is shown again is written");
+    }
+    crowd.poison();
+    let mut encoder = crowd.device.create_command_encoder(&Default::default());
+    crowd.deformer.animator_mut().player_mut(hidden).unwrap().unwrap().seek(0.8);
+    crowd.deformer.record(&mut encoder).unwrap();
+    drop(encoder);
+    crowd.record();
+    assert!(crowd.written()[0], "the record with the change was dropped");
+}
+
+trait StopAndWeigh {
+    fn stop_and_weigh(&mut self, id: InstanceId, weight: f32);
+}
+
+impl StopAndWeigh for Deformer {
+    fn stop_and_weigh(&mut self, id: InstanceId, weight: f32) {
+        self.animator_mut().stop(id).unwrap();
+        self.animator_mut().set_weight(id, 0, 1, weight).unwrap();
+    }
+}
+
+#[test]
+fn only_instances_in_view_are_written() {
+    let mut crowd = Crowd::new(gpu::device(), clearable());
+    crowd.record();
+    crowd.poison();
+    let seen = [crowd.instances[2].0, crowd.instances[9].0];
+    crowd.deformer.animator_mut().set_in_view(Some(&seen)).unwrap();
+    crowd.record();
+    let written = crowd.written();
+    assert!(written.iter().enumerate().all(|(at, written)| *written == [2, 9].contains(&at)), "{written:?}");
+    let animator = crowd.deformer.animator();
+    assert!(animator.visible(crowd.instances[0].0).unwrap(), "not hidden, only out of view");
+    assert!(!animator.is_part_shown(crowd.instances[0].0, 0).unwrap());
+    crowd.deformer.animator_mut().set_in_view(None).unwrap();
+    assert!(crowd.recorded() == usual());
+}
+
+#[test]
+fn what_is_spawned_while_a_view_is_set_is_out_of_it() {
+    let mut crowd = Crowd::new(gpu::device(), clearable());
+    let seen = [crowd.instances[2].0];
+    let model = crowd.deformer.animator().model_of(seen[0]).unwrap();
+    crowd.deformer.animator_mut().set_in_view(Some(&seen)).unwrap();
+    let late = crowd.deformer.spawn(model).unwrap();
+    assert!(!crowd.deformer.animator().is_shown(late).unwrap());
+    crowd.deformer.despawn(late).unwrap();
+    assert!(crowd.deformer.animator_mut().set_in_view(Some(&[late])).is_err());
+    assert!(crowd.deformer.animator().is_shown(seen[0]).unwrap(), "a refused view changes nothing");
+}
+
+#[test]
+fn trusted_kernels_give_the_same_bytes() {
+    let options = DeformerOptions { trusted: true, ..Default::default() };
+    assert!(Crowd::new(gpu::device(), options).recorded() == usual());
+}
+
+#[test]
+fn outputs_have_the_usages_that_were_asked_for() {
+    let mut crowd = Crowd::new(gpu::device(), clearable());
+    crowd.record();
+    let usage = crowd.deformer.vertices(crowd.instances[0].0, 0).unwrap().a.buffer().usage();
+    let expected = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::STORAGE;
+    assert!(usage.contains(expected), "{usage:?}");
+}
+
+/// A declared crowd of persistent parts, with what the test needs to run it.
+struct Kept {
+    crowd: Crowd,
+    graph: Graph<Deformer>,
+    plan: Plan,
+    values: Vec<Buffer>,
+}
+
+impl Kept {
+    fn new(options: DeformerOptions) -> Self {
+        let crowd = Crowd::new(gpu::device(), options);
+        let ids = crowd.instances.iter().map(|(id, _)| *id);
+        let mut graph = Graph::new();
+        let kind = |_, _| OutputKind::Persistent;
+        let usage = wgpu::BufferUsages::COPY_DST;
+        let options = DeclareOptions { kind: &kind, usage, ..Default::default() };
+        let skinned = declare_with(&mut graph, &crowd.deformer, ids, &options, |f: &mut Deformer| f).unwrap();
+        let values = skinned.all().iter().map(|part| part.a).collect();
+        let plan = graph.compile(&Limits::from(&crowd.device.limits())).unwrap();
+        Self { crowd, graph, plan, values }
+    }
+
+    fn run(&mut self, runtime: &mut Runtime) {
+        let mut encoder = self.crowd.device.create_command_encoder(&Default::default());
+        runtime.run(&mut self.graph, &self.plan, &mut encoder, &mut self.crowd.deformer).unwrap();
+        gpu::submit(&self.crowd.device, &self.crowd.queue, encoder);
+    }
+
+    fn runtime(&self) -> Runtime {
+        Runtime::new(&self.crowd.device, &self.crowd.queue, RuntimeOptions::default())
+    }
+
+    fn poison(&self, runtime: &Runtime) {
+        let mut encoder = self.crowd.device.create_command_encoder(&Default::default());
+        for value in &self.values {
+            let slice = runtime.exported(&self.plan, *value).unwrap();
+            encoder.clear_buffer(slice.buffer(), slice.offset(), Some(slice.size()));
+        }
+        gpu::submit(&self.crowd.device, &self.crowd.queue, encoder);
+    }
+
+    fn written(&self, runtime: &Runtime) -> Vec<bool> {
+        let bytes = |value: &Buffer| self.crowd.bytes(runtime.exported(&self.plan, *value).unwrap());
+        self.values.iter().map(|value| bytes(value).iter().any(|byte| *byte != 0)).collect()
+    }
+}
+
+#[test]
+fn persistent_parts_that_are_unchanged_are_not_deformed_again() {
+    let mut kept = Kept::new(DeformerOptions::default());
+    let mut runtime = kept.runtime();
+    kept.run(&mut runtime);
+    assert!(kept.written(&runtime).iter().all(|written| *written));
+    kept.poison(&runtime);
+    kept.run(&mut runtime);
+    assert!(kept.written(&runtime).iter().all(|written| !written), "nothing has changed");
+    let (moved, _) = kept.crowd.instances[3];
+    kept.crowd.deformer.animator_mut().player_mut(moved).unwrap().unwrap().seek(0.9);
+    kept.run(&mut runtime);
+    let written = kept.written(&runtime);
+    assert!(written.iter().enumerate().all(|(at, written)| *written == (at == 3)), "{written:?}");
+}
+
+#[test]
+fn another_runtime_or_a_dropped_encoder_has_everything_deformed() {
+    let mut kept = Kept::new(DeformerOptions::default());
+    let (mut first, mut second) = (kept.runtime(), kept.runtime());
+    kept.run(&mut first);
+    kept.run(&mut second);
+    assert!(kept.written(&second).iter().all(|written| *written));
+    kept.poison(&second);
+    let mut encoder = kept.crowd.device.create_command_encoder(&Default::default());
+    second.run(&mut kept.graph, &kept.plan, &mut encoder, &mut kept.crowd.deformer).unwrap();
+    drop(encoder);
+    kept.run(&mut second);
+    assert!(kept.written(&second).iter().all(|written| *written));
+}
+
+#[test]
+fn a_graph_evaluates_into_upload_memory_too() {
+    let mut kept = Kept::new(DeformerOptions { keep_palettes: false, ..Default::default() });
+    let mut runtime = kept.runtime();
+    kept.run(&mut runtime);
+    let read = |value: &Buffer| kept.crowd.bytes(runtime.exported(&kept.plan, *value).unwrap());
+    for (value, expected) in kept.values.iter().zip(usual()) {
+        assert!(read(value) == expected[0]);
+    }
+    let (id, _) = kept.crowd.instances[0];
+    assert_eq!(kept.crowd.deformer.animator().palette(id).unwrap()[3].x, [1.0, 0.0, 0.0, 0.0]);
+}
