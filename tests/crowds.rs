@@ -14,8 +14,8 @@ use common::{
     models::{Shape, character},
 };
 use sinew::{
-    CpuDeformer, DeclareOptions, Deformer, DeformerOptions, InstanceId, Model, OutputKind, Packing, Precision,
-    declare_with,
+    CpuDeformer, DeclareOptions, Deformer, DeformerOptions, InstanceId, Model, OutputKind, Packing,
+    Precision, declare_with,
     deform::{DeformError, preflight},
     graph::{Buffer, Graph, Limits, Plan, Runtime, RuntimeOptions},
 };
@@ -354,6 +354,32 @@ fn what_is_spawned_while_a_view_is_set_is_out_of_it() {
     crowd.deformer.despawn(late).unwrap();
     assert!(crowd.deformer.animator_mut().set_in_view(Some(&[late])).is_err());
     assert!(crowd.deformer.animator().is_shown(seen[0]).unwrap(), "a refused view changes nothing");
+}
+
+#[test]
+#[cfg(feature = "gltf")]
+fn a_level_of_detail_is_chosen_from_frame_to_frame() {
+    let model = Model::load(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/mascot.glb")).unwrap();
+    let (device, queue) = gpu::device();
+    let mut deformer = Deformer::with(&device, clearable());
+    let id = deformer.add_model(&queue, &model).unwrap();
+    let id = deformer.spawn(id).unwrap();
+    let levels = [model.shown_parts()[0], model.shown_parts()[1]];
+    let mut crowd = Crowd { device, queue, deformer, instances: Vec::new() };
+    crowd.record();
+    for level in [0, 1, 0] {
+        let mut encoder = crowd.device.create_command_encoder(&Default::default());
+        encoder.clear_buffer(crowd.deformer.vertices(id, levels[0]).unwrap().a.buffer(), 0, None);
+        gpu::submit(&crowd.device, &crowd.queue, encoder);
+        crowd.deformer.animator_mut().choose_level(id, &levels, level).unwrap();
+        crowd.record();
+        for (at, part) in levels.into_iter().enumerate() {
+            let bytes = crowd.bytes(crowd.deformer.vertices(id, part).unwrap().a);
+            assert_eq!(bytes.iter().any(|byte| *byte != 0), at == level, "level {level}, part {part}");
+        }
+    }
+    assert!(crowd.deformer.animator_mut().choose_level(id, &levels, 2).is_err());
+    assert!(crowd.deformer.animator_mut().choose_level(id, &[levels[0], 999], 0).is_err());
 }
 
 #[test]

@@ -28,19 +28,34 @@ fn oct_decode(word: u32) -> vec3<f32> {
     return normalize(oct_decode_unscaled(word));
 }
 
-// `v` of any length, reversed where `scale` is negative: 32767 or its negative. A vector that vanishes becomes +z.
-fn oct_encode(v: vec3<f32>, scale: f32) -> u32 {
+// Coordinates of `v`, of any length, reversed where `scale` is negative: 32767 or its negative. A vector that
+// vanishes becomes +z.
+fn oct_fold(v: vec3<f32>, scale: f32) -> vec2<f32> {
     let p = v * (scale / max(abs(v.x) + abs(v.y) + abs(v.z), 1e-30));
     // Below, both coordinates move out by |z|.
     let fold = max(-p.z, 0.0);
-    // Adding 1.5 * 2^23 leaves the nearest integer in the low bits of the significand.
-    let x = p.x + with_sign(fold, p.x) + 12582912.0;
-    let y = p.y + with_sign(fold, p.y) + 12582912.0;
-    return (bitcast<u32>(x) & 0xffffu) | (bitcast<u32>(y) << 16u);
+    return vec2<f32>(p.x + with_sign(fold, p.x), p.y + with_sign(fold, p.y));
 }
 
-// A tangent's handedness is the lowest bit of y.
+// Adding 1.5 * 2^23 leaves the nearest integer in the low bits of the significand.
+const NEAREST: f32 = 12582912.0;
+
+fn oct_encode(v: vec3<f32>, scale: f32) -> u32 {
+    let p = oct_fold(v, scale) + NEAREST;
+    return (bitcast<u32>(p.x) & 0xffffu) | (bitcast<u32>(p.y) << 16u);
+}
+
+// A tangent's handedness is the lowest bit of y, set for -1: y is the nearest integer that is odd or even with it.
 const HANDEDNESS: u32 = 0x10000u;
+
+// `odd` is 1 for -1, else 0. It is taken off quarters of steps, in integers: compilers may add up floats in another
+// order, and twice rounded is a step off.
+fn oct_encode_signed(v: vec3<f32>, odd: u32) -> u32 {
+    let p = oct_fold(v, 32767.0);
+    let quarters = bitcast<u32>(p.y * 4.0 + NEAREST);
+    let y = ((quarters + 4u - 4u * odd) << 14u) & 0xfffe0000u;
+    return (bitcast<u32>(p.x + NEAREST) & 0xffffu) | (odd << 16u) | y;
+}
 
 fn oct_sign(word: u32) -> f32 {
     return select(1.0, -1.0, (word & HANDEDNESS) != 0u);

@@ -7,7 +7,7 @@
 // The orientation is 1, or -1 where the blended matrix mirrors. Directions that vanish are the source's when exact,
 // +z when packed.
 import package::bindings::{out_a, out_b};
-import package::codec::{oct_encode, HANDEDNESS};
+import package::codec::{oct_encode, oct_encode_signed};
 import package::skin::Skinned;
 import package::source::Vertex;
 
@@ -52,7 +52,6 @@ fn store_b(start: u32, i: u32, source: Vertex, skinned: Skinned, direction: vec3
 
 @if(!exact)
 fn store_b(start: u32, i: u32, source: Vertex, skinned: Skinned, direction: vec3<f32>) {
-    let turn = select(0u, HANDEDNESS, skinned.determinant < 0.0);
-    let tangent = oct_encode(direction, 32767.0);
-    out_b[start + i] = (tangent & ~HANDEDNESS) | ((source.tangent_word ^ turn) & HANDEDNESS);
+    let mirrors = select(0u, 1u, skinned.determinant < 0.0);
+    out_b[start + i] = oct_encode_signed(direction, ((source.tangent_word >> 16u) & 1u) ^ mirrors);
 }

@@ -76,10 +76,8 @@ fn deformed(
 ) -> (DVec3, DVec3, DVec3) {
     let mut position = primitive.positions()[vertex].as_dvec3();
     let mut normal = decode(encode(primitive.normals()[vertex]));
-    let mut tangent = decode(encode(primitive.tangents()[vertex].truncate()) & 0xfffe_ffff);
-    if primitive.tangents()[vertex].w < 0.0 {
-        tangent = decode((encode(primitive.tangents()[vertex].truncate()) & 0xfffe_ffff) | 0x1_0000);
-    }
+    let source = primitive.tangents()[vertex];
+    let mut tangent = decode(encode_signed(source.truncate(), source.w < 0.0));
     for (target, &weight) in primitive.targets().iter().zip(weights) {
         if let Ok(at) = target.vertices().binary_search(&(vertex as u32)) {
             let delta = target.delta(at);
@@ -102,16 +100,23 @@ fn deformed(
     (moved, turned.normalize(), (linear * tangent).normalize())
 }
 
-/// Octahedral, as the library packs it.
-pub(crate) fn encode(v: Vec3) -> u32 {
+/// Octahedral coordinates, as the library packs them.
+fn fold(v: Vec3) -> [f32; 2] {
     let p = v * (32767.0 / (v.x.abs() + v.y.abs() + v.z.abs()));
-    let [x, y] = if p.z < 0.0 {
-        [(32767.0 - p.y.abs()).copysign(p.x), (32767.0 - p.x.abs()).copysign(p.y)]
-    } else {
-        [p.x, p.y]
-    };
-    let word = |c: f32| c.round_ties_even() as i32 as u32 & 0xffff;
-    word(x) | word(y) << 16
+    let fold = (-p.z).max(0.0);
+    [p.x, p.y].map(|c| c + fold.copysign(c))
+}
+
+pub(crate) fn encode(v: Vec3) -> u32 {
+    let [x, y] = fold(v).map(|c| c.round_ties_even() as i32 as u32 & 0xffff);
+    x | y << 16
+}
+
+/// The lowest bit of y is the sign.
+pub(crate) fn encode_signed(v: Vec3, is_negative: bool) -> u32 {
+    let ([x, y], odd) = (fold(v), i32::from(is_negative));
+    let y = ((y * 4.0).round_ties_even() as i32 + 4 - 4 * odd).div_euclid(8) * 2 + odd;
+    x.round_ties_even() as i32 as u32 & 0xffff | (y as u32) << 16
 }
 
 fn decode(word: u32) -> DVec3 {

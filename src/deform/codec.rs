@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 /// Adding 1.5 · 2²³ leaves a float's nearest integer in the low bits of its significand.
-const ROUND: f32 = 12_582_912.0;
+const NEAREST: f32 = 12_582_912.0;
 
 /// What steps of an octahedral coordinate reach, and steps of a delta.
 pub(crate) const MOST_STEPS: f32 = 32767.0;
@@ -26,21 +26,29 @@ pub(crate) fn oct_decode(word: u32) -> Vec3 {
     v / v.length()
 }
 
-/// `v` of any length, reversed where `scale` is negative: 32767 or its negative. A vector that vanishes becomes +z.
-pub(crate) fn oct_encode(v: Vec3, scale: f32) -> u32 {
+/// Coordinates of `v`, of any length, reversed where `scale` is negative: 32767 or its negative. A vector that
+/// vanishes becomes +z.
+fn oct_fold(v: Vec3, scale: f32) -> [f32; 2] {
     let p = v * (scale / (v.x.abs() + v.y.abs() + v.z.abs()).max(1e-30));
     // Below, both coordinates move out by |z|.
     let fold = (-p.z).max(0.0);
-    let [x, y] = [p.x, p.y].map(|c| (c + fold.copysign(c) + ROUND).to_bits());
+    [p.x, p.y].map(|c| c + fold.copysign(c))
+}
+
+pub(crate) fn oct_encode(v: Vec3, scale: f32) -> u32 {
+    let [x, y] = oct_fold(v, scale).map(|c| (c + NEAREST).to_bits());
     x & 0xffff | y << 16
 }
 
-/// A tangent's handedness is the lowest bit of y.
+/// A tangent's handedness is the lowest bit of y, set for -1.
 pub(crate) const HANDEDNESS: u32 = 0x1_0000;
 
-/// A direction and a handedness.
-pub(crate) fn oct_encode_signed(v: Vec3, handedness: f32) -> u32 {
-    (oct_encode(v, MOST_STEPS) & !HANDEDNESS) | if handedness < 0.0 { HANDEDNESS } else { 0 }
+/// A direction and a handedness: y is the nearest integer that is odd or even with it.
+pub(crate) fn oct_encode_signed(v: Vec3, is_negative: bool) -> u32 {
+    let ([x, y], odd) = (oct_fold(v, MOST_STEPS), u32::from(is_negative));
+    let quarters = (y * 4.0 + NEAREST).to_bits();
+    let y = ((quarters + 4 - 4 * odd) << 14) & 0xfffe_0000;
+    (x + NEAREST).to_bits() & 0xffff | odd << 16 | y
 }
 
 pub(crate) fn oct_sign(word: u32) -> f32 {
@@ -89,8 +97,12 @@ mod tests {
             let v = Vec3::new(r * c, r * s, z);
             let w = oct_decode(oct_encode(v, MOST_STEPS));
             worst = worst.max(v.cross(w).length().atan2(v.dot(w)));
-            let w = oct_decode(oct_encode_signed(v, -1.0));
-            assert!(v.cross(w).length().atan2(v.dot(w)) < 1.5e-4);
+            for is_negative in [false, true] {
+                let word = oct_encode_signed(v, is_negative);
+                let w = oct_decode(word);
+                assert!(v.cross(w).length().atan2(v.dot(w)) < 1.2e-4);
+                assert_eq!(oct_sign(word) < 0.0, is_negative);
+            }
         }
         assert!(worst < 1e-4, "{worst}");
     }

@@ -4,7 +4,7 @@ use glam::Vec3;
 
 use super::{skin::Skinned, source::Vertex};
 use crate::deform::{
-    codec::{HANDEDNESS, MOST_STEPS, oct_encode},
+    codec::{HANDEDNESS, MOST_STEPS, oct_encode, oct_encode_signed},
     source::Precision,
 };
 
@@ -57,9 +57,8 @@ pub(super) fn store_b(
             out_b[at..at + 8].copy_from_slice(&words);
         }
         Precision::Packed => {
-            let turn = if mirrors { HANDEDNESS } else { 0 };
-            let tangent = oct_encode(direction, MOST_STEPS);
-            out_b[at] = (tangent & !HANDEDNESS) | ((source.tangent_word ^ turn) & HANDEDNESS);
+            let is_negative = (source.tangent_word & HANDEDNESS != 0) != mirrors;
+            out_b[at] = oct_encode_signed(direction, is_negative);
         }
     }
 }

@@ -1,0 +1,193 @@
+//! Packed vertices against f64 on what packing leaves of the source: what the kernel itself adds, on the GPU and on
+//! its twin. Weights of the models are whole steps of 1/65535, so packing leaves them as they are.
+#![cfg(feature = "gpu")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "in a helper too, a failure fails the test"
+)]
+
+mod common;
+#[path = "../benches/gpu/models.rs"]
+#[allow(dead_code, reason = "the bench uses more of it")]
+mod models;
+
+use common::gpu;
+use glam::{DMat3, DVec3, DVec4, Vec3};
+use models::{Counts, Shape, character};
+use sinew::{
+    CpuDeformer, Deformer, Model, Precision,
+    animate::JointMatrix,
+    deform::{BakedPrimitive, MORPH_TOLERANCE},
+    model::{MorphTarget, Primitive},
+};
+
+/// Share of the diagonal.
+const POSITION: f64 = 2e-6;
+/// Radians.
+const NORMAL: f64 = 1e-4;
+const TANGENT: f64 = 1.5e-4;
+
+const WEIGHTS: [f32; 3] = [0.4, -0.3, 0.9];
+
+fn shapes() -> impl Iterator<Item = Shape> {
+    [1, 2, 3, 4, 7, 12].into_iter().flat_map(|influences| {
+        let plain = Shape::of(2000, 40, Counts::All(influences));
+        [plain, Shape { targets: 3, covered: 20, ..plain }, Shape { targets: 3, covered: 100, ..plain }]
+    })
+}
+
+fn pose(animator: &mut sinew::Animator, id: sinew::InstanceId, model: &Model) {
+    animator.play(id, 0).unwrap().seek(0.4);
+    for target in 0..model.weight_count() {
+        animator.set_weight(id, 0, target, WEIGHTS[target]).unwrap();
+    }
+}
+
+#[test]
+fn the_kernel_and_its_twin_stay_within_their_bounds_of_f64_on_the_packed_source() {
+    let (device, queue) = gpu::device();
+    let mut deformer = Deformer::new(&device);
+    let mut cpu = CpuDeformer::new();
+    for (seed, shape) in (1..).zip(shapes()) {
+        let model = character(seed, shape);
+        let on_gpu = deformer.add_model(&queue, &model).unwrap();
+        let on_gpu = deformer.spawn(on_gpu).unwrap();
+        pose(deformer.animator_mut(), on_gpu, &model);
+        let mut encoder = device.create_command_encoder(&Default::default());
+        deformer.record(&mut encoder).unwrap();
+        let read_back = deformer.read_back(&mut encoder).unwrap();
+        gpu::submit(&device, &queue, encoder);
+        let palette = deformer.animator().palette(on_gpu).unwrap();
+        check(&model, palette, &read_back.bake(&deformer, on_gpu).unwrap().unwrap(), "kernel");
+
+        let on_cpu = cpu.add_model(&model, Precision::Packed).unwrap();
+        let on_cpu = cpu.spawn(on_cpu).unwrap();
+        pose(cpu.animator_mut(), on_cpu, &model);
+        cpu.run().unwrap();
+        check(&model, palette, &cpu.bake(on_cpu).unwrap(), "twin");
+    }
+}
+
+#[test]
+fn a_vertex_that_is_off_by_four_millionths_of_the_diagonal_is_found() {
+    let model = character(1, Shape::of(500, 40, Counts::All(4)));
+    let mut cpu = CpuDeformer::new();
+    let id = cpu.add_model(&model, Precision::Packed).unwrap();
+    let id = cpu.spawn(id).unwrap();
+    cpu.run().unwrap();
+    let palette = cpu.animator().palette(id).unwrap();
+    let mut baked = cpu.bake(id).unwrap();
+    baked[0].vertices.positions[77].x += 4e-6 * diagonal(&model.meshes()[0].primitives()[0]) as f32;
+    assert!(std::panic::catch_unwind(|| check(&model, palette, &baked, "planted")).is_err());
+}
+
+fn diagonal(primitive: &Primitive) -> f64 {
+    let all = primitive.positions().iter().map(|p| p.as_dvec3());
+    let (low, high) = all.fold((DVec3::MAX, DVec3::MIN), |(low, high), p| (low.min(p), high.max(p)));
+    low.distance(high)
+}
+
+fn check(model: &Model, palette: &[JointMatrix], baked: &[BakedPrimitive], side: &str) {
+    let primitive = &model.meshes()[0].primitives()[0];
+    let bound = POSITION * diagonal(primitive);
+    let targets: Vec<_> = primitive.targets().iter().map(|t| Decoded::new(t, diagonal(primitive))).collect();
+    let angle = |found: DVec3, expected: DVec3| found.cross(expected).length().atan2(found.dot(expected));
+    let vertices = &baked[0].vertices;
+    for (source, &deformed) in primitive.deformed_vertices().iter().enumerate() {
+        let [position, normal, tangent] = expected(primitive, &targets, palette, deformed as usize);
+        let off = vertices.positions[source].as_dvec3().distance(position);
+        assert!(off <= bound, "{side}: vertex {source} is {off:e} m off, allowed {bound:e}");
+        let off = angle(vertices.normals[source].as_dvec3(), normal);
+        assert!(off <= NORMAL, "{side}: the normal of vertex {source} is {off:e} rad off");
+        let off = angle(vertices.tangents[source].truncate().as_dvec3(), tangent);
+        assert!(off <= TANGENT, "{side}: the tangent of vertex {source} is {off:e} rad off");
+    }
+}
+
+/// A target as its deltas come out of 16 bits.
+struct Decoded<'t> {
+    target: &'t MorphTarget,
+    steps: [f64; 3],
+}
+
+impl<'t> Decoded<'t> {
+    fn new(target: &'t MorphTarget, diagonal: f64) -> Self {
+        let lists = [target.positions(), target.normals(), target.tangents()];
+        let steps = lists.map(|list| {
+            let largest = list.iter().fold(0.0f32, |most, v| most.max(v.abs().max_element()));
+            f64::from(largest / 32767.0 * (1.0 + f32::EPSILON))
+        });
+        // The stated bound: half a step along each axis.
+        assert!(steps[0] * 0.5 * 3.0f64.sqrt() <= f64::from(MORPH_TOLERANCE) * diagonal);
+        Self { target, steps }
+    }
+
+    fn delta(&self, vertex: u32) -> Option<[DVec3; 3]> {
+        let at = self.target.vertices().binary_search(&vertex).ok()?;
+        let delta = self.target.delta(at);
+        let round = |v: Vec3, step: f64| (v.as_dvec3() / step).round() * step;
+        Some([
+            round(delta.position, self.steps[0]),
+            round(delta.normal, self.steps[1]),
+            round(delta.tangent, self.steps[2]),
+        ])
+    }
+}
+
+/// Position, normal and tangent.
+fn expected(
+    primitive: &Primitive,
+    targets: &[Decoded<'_>],
+    palette: &[JointMatrix],
+    vertex: usize,
+) -> [DVec3; 3] {
+    let tangent = primitive.tangents()[vertex];
+    let mut source = [
+        primitive.positions()[vertex].as_dvec3(),
+        decode(encode(primitive.normals()[vertex])),
+        decode(encode_signed(tangent.truncate(), tangent.w < 0.0)),
+    ];
+    for (target, weight) in targets.iter().zip(WEIGHTS) {
+        for (sum, delta) in source.iter_mut().zip(target.delta(vertex as u32).unwrap_or_default()) {
+            *sum += f64::from(weight) * delta;
+        }
+    }
+    let mut rows = [DVec4::ZERO; 3];
+    for influence in primitive.influences().unwrap().row(vertex) {
+        let m = palette[influence.joint as usize];
+        for (sum, row) in rows.iter_mut().zip([m.x, m.y, m.z]) {
+            *sum += f64::from(influence.weight) * DVec4::from_array(row.map(f64::from));
+        }
+    }
+    let point = source[0].extend(1.0);
+    let position = DVec3::new(rows[0].dot(point), rows[1].dot(point), rows[2].dot(point));
+    let linear = DMat3::from_cols(rows[0].truncate(), rows[1].truncate(), rows[2].truncate()).transpose();
+    [position, linear.inverse().transpose() * source[1], linear * source[2]]
+}
+
+fn fold(v: Vec3) -> [f32; 2] {
+    let p = v * (32767.0 / (v.x.abs() + v.y.abs() + v.z.abs()));
+    let fold = (-p.z).max(0.0);
+    [p.x, p.y].map(|c| c + fold.copysign(c))
+}
+
+fn encode(v: Vec3) -> u32 {
+    let [x, y] = fold(v).map(|c| c.round_ties_even() as i32 as u32 & 0xffff);
+    x | y << 16
+}
+
+/// The lowest bit of y is the sign.
+fn encode_signed(v: Vec3, is_negative: bool) -> u32 {
+    let ([x, y], odd) = (fold(v), i32::from(is_negative));
+    let y = ((y * 4.0).round_ties_even() as i32 + 4 - 4 * odd).div_euclid(8) * 2 + odd;
+    x.round_ties_even() as i32 as u32 & 0xffff | (y as u32) << 16
+}
+
+fn decode(word: u32) -> DVec3 {
+    let [x, y] = [word as u16 as i16, (word >> 16) as u16 as i16].map(f64::from);
+    let z = 32767.0 - x.abs() - y.abs();
+    let fold = (-z).max(0.0);
+    DVec3::new(x - fold.copysign(x), y - fold.copysign(y), z).normalize()
+}
