@@ -1,6 +1,8 @@
 //! The deform kernel through [`Deformer::record_timed`]: one source a vertex, and crowds.
 
-use sinew::{Deformer, DeformerOptions, InstanceId, Model, ModelId, Packing, Precision};
+use sinew::{
+    Deformer, DeformerOptions, InstanceId, Model, ModelId, Packing, Precision, animate::JointMatrix,
+};
 
 use crate::{
     check,
@@ -42,8 +44,11 @@ impl Scene {
             let model = i % models.len();
             let id = if own_sources { add(&mut deformer, &models[model]) } else { ids[model] };
             let instance = deformer.spawn(id).unwrap();
-            let player = deformer.play(instance, 0).unwrap();
-            player.seek((i as f64 * 0.618).fract() * 0.9);
+            // Real models may have none.
+            if !models[model].clips().is_empty() {
+                let player = deformer.play(instance, 0).unwrap();
+                player.seek((i as f64 * 0.618).fract() * 0.9 * player.duration());
+            }
             let parts = models[model].shown_parts().iter();
             let meshes = parts
                 .map(|part| &models[model].meshes()[models[model].parts()[*part as usize].mesh as usize]);
@@ -73,6 +78,12 @@ impl Scene {
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         self.deformer.record(&mut encoder).unwrap();
         gpu.queue.submit([encoder.finish()]);
+    }
+
+    /// Every instance's palette as of the last record.
+    pub(crate) fn palettes(&self) -> Vec<Vec<JointMatrix>> {
+        let palette = |&(id, _): &(InstanceId, usize)| self.deformer.animator().palette(id).unwrap().to_vec();
+        self.instances.iter().map(palette).collect()
     }
 
     /// Poisons the outputs, records once more and compares samples.

@@ -22,6 +22,7 @@ mod real;
 mod report;
 mod stages;
 mod twin;
+mod vertex_stage;
 
 use gpu::Gpu;
 use report::Report;
