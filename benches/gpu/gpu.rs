@@ -88,11 +88,10 @@ impl Gpu {
         let mut sample = |_| {
             self.warm((1.5 * preparing).max(0.002));
             let start = Instant::now();
-            let time = self.once(|encoder, at| {
+            self.once(|encoder, at| {
                 record(encoder, at);
                 preparing = start.elapsed().as_secs_f64();
-            });
-            time
+            })
         };
         let mut times: Vec<f64> = (0..samples).map(&mut sample).collect();
         times.sort_by(f64::total_cmp);
