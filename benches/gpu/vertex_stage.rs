@@ -146,7 +146,7 @@ impl Layout for VertexStage {
         Facts { name: "vertex stage", read: 32.0, written: 0.0, bounds: [4e-6, 1.5e-4] }
     }
 
-    /// One draw of points, all of them clipped.
+    /// One draw of points for all meshes, all of them clipped.
     fn record(&self, encoder: &mut wgpu::CommandEncoder, at: Option<Timestamps<'_>>) {
         let into = (&self.points, &self.target);
         self.draw(encoder, into, 0..self.vertices, 0..self.characters, at.map(Timestamps::raster));
