@@ -45,7 +45,8 @@ pub(crate) fn run(gpu: &Gpu, report: &mut Report) {
 
 fn paths() -> Vec<PathBuf> {
     let mascot = || vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/mascot.glb")];
-    std::env::var_os(MODELS).map_or_else(mascot, |listed| std::env::split_paths(&listed).collect())
+    let listed = std::env::var_os(MODELS).filter(|listed| !listed.is_empty());
+    listed.map_or_else(mascot, |listed| std::env::split_paths(&listed).collect())
 }
 
 /// Each model in turn, each instance at another time of its first clip.
