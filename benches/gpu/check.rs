@@ -86,6 +86,13 @@ fn deformed(
             tangent += f64::from(weight) * delta.tangent.as_dvec3();
         }
     }
+    let (linear, translation) = blended(primitive, palette, vertex);
+    let turned = linear.inverse().transpose() * normal;
+    (linear * position + translation, turned.normalize(), (linear * tangent).normalize())
+}
+
+/// The matrix that moves a vertex, and its translation.
+pub(crate) fn blended(primitive: &Primitive, palette: &[JointMatrix], vertex: usize) -> (DMat3, DVec3) {
     let mut rows = [DVec4::ZERO; 3];
     for influence in primitive.influences().unwrap().row(vertex) {
         let m = palette[influence.joint as usize];
@@ -93,11 +100,8 @@ fn deformed(
             *sum += f64::from(influence.weight) * DVec4::from_array(row.map(f64::from));
         }
     }
-    let point = position.extend(1.0);
-    let moved = DVec3::new(rows[0].dot(point), rows[1].dot(point), rows[2].dot(point));
     let linear = DMat3::from_cols(rows[0].truncate(), rows[1].truncate(), rows[2].truncate()).transpose();
-    let turned = linear.inverse().transpose() * normal;
-    (moved, turned.normalize(), (linear * tangent).normalize())
+    (linear, DVec3::new(rows[0].w, rows[1].w, rows[2].w))
 }
 
 /// Octahedral coordinates, as the library packs them.
@@ -119,7 +123,7 @@ pub(crate) fn encode_signed(v: Vec3, is_negative: bool) -> u32 {
     x.round_ties_even() as i32 as u32 & 0xffff | (y as u32) << 16
 }
 
-fn decode(word: u32) -> DVec3 {
+pub(crate) fn decode(word: u32) -> DVec3 {
     let [x, y] = [word as u16 as i16, (word >> 16) as u16 as i16].map(f64::from);
     let z = 32767.0 - x.abs() - y.abs();
     let fold = (-z).max(0.0);

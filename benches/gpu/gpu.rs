@@ -68,6 +68,11 @@ impl Gpu {
         Self { device, queue, name, is_small, queries, resolved, read, busy, busy_group, busy_seconds }
     }
 
+    /// Another device, to render on: on llvmpipe the timestamps of compute passes are wrong once anything was rendered.
+    pub(crate) fn another(&self) -> Self {
+        pollster::block_on(Self::open(Some(self.is_small)))
+    }
+
     /// `full` on hardware, `small` on software.
     pub(crate) fn size<T>(&self, full: T, small: T) -> T {
         if self.is_small { small } else { full }
@@ -83,11 +88,10 @@ impl Gpu {
         let mut sample = |_| {
             self.warm((1.5 * preparing).max(0.002));
             let start = Instant::now();
-            let time = self.once(|encoder, at| {
+            self.once(|encoder, at| {
                 record(encoder, at);
                 preparing = start.elapsed().as_secs_f64();
-            });
-            time
+            })
         };
         let mut times: Vec<f64> = (0..samples).map(&mut sample).collect();
         times.sort_by(f64::total_cmp);

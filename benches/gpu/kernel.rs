@@ -1,6 +1,6 @@
 //! The deform kernel through [`Deformer::record_timed`]: one source a vertex, and crowds.
 
-use sinew::{Deformer, DeformerOptions, InstanceId, Model, Packing, Precision};
+use sinew::{Deformer, DeformerOptions, InstanceId, Model, Packing, Precision, animate::JointMatrix};
 
 use crate::{
     check,
@@ -38,8 +38,11 @@ impl Scene {
         for i in 0..instances {
             let model = i % models.len();
             let instance = deformer.spawn(ids[if own_sources { i } else { model }]).unwrap();
-            let player = deformer.play(instance, 0).unwrap();
-            player.seek((i as f64 * 0.618).fract() * 0.9);
+            // Real models may have none.
+            if !models[model].clips().is_empty() {
+                let player = deformer.play(instance, 0).unwrap();
+                player.seek((i as f64 * 0.618).fract() * 0.9 * player.duration());
+            }
             let parts = models[model].shown_parts().iter();
             let meshes = parts
                 .map(|part| &models[model].meshes()[models[model].parts()[*part as usize].mesh as usize]);
@@ -69,6 +72,12 @@ impl Scene {
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         self.deformer.record(&mut encoder).unwrap();
         gpu.queue.submit([encoder.finish()]);
+    }
+
+    /// Every instance's palette as of the last record.
+    pub(crate) fn palettes(&self) -> Vec<Vec<JointMatrix>> {
+        let palette = |&(id, _): &(InstanceId, usize)| self.deformer.animator().palette(id).unwrap().to_vec();
+        self.instances.iter().map(palette).collect()
     }
 
     /// Poisons the outputs, records once more and compares samples.

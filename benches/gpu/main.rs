@@ -22,12 +22,15 @@ mod real;
 mod report;
 mod stages;
 mod twin;
+mod vertex_stage;
 
 use gpu::Gpu;
 use report::Report;
 
-/// Sections by name, in the order they run.
-const SECTIONS: [(&str, fn(&Gpu, &mut Report)); 8] = [
+type Section = (&'static str, fn(&Gpu, &mut Report));
+
+/// In the order they run.
+const SECTIONS: [Section; 8] = [
     ("ceilings", ceilings::run),
     ("sources", kernel::sources),
     ("crowds", kernel::crowds),

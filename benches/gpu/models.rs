@@ -68,10 +68,10 @@ pub(crate) fn character(seed: u64, shape: Shape) -> Model {
     let limbs = joints.div_ceil(LIMB) as f32;
     let node = |j: u32| Node {
         name: format!("joint {j}"),
-        parent: j.checked_sub(if j % LIMB == 0 { LIMB } else { 1 }),
+        parent: j.checked_sub(if j.is_multiple_of(LIMB) { LIMB } else { 1 }),
         rest: Transform::from_translation(match j {
             0 => Vec3::ZERO,
-            j if j % LIMB == 0 => Vec3::Y * 1.8 / limbs,
+            j if j.is_multiple_of(LIMB) => Vec3::Y * 1.8 / limbs,
             _ => Vec3::X * 0.1,
         }),
     };

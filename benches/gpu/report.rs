@@ -50,20 +50,31 @@ impl Report {
         self.lines.push(Line { section: self.section, case, values: values.to_vec() });
     }
 
-    /// A case that makes vertices from `read` bytes to `written` bytes each, in `seconds`.
+    /// A case that makes vertices in `seconds`, with `bytes` read and written for each.
     pub(crate) fn vertices(&mut self, case: impl Into<String>, vertices: f64, bytes: f64, seconds: f64) {
+        self.vertices_and(case, vertices, bytes, seconds, &[]);
+    }
+
+    /// The same, with further figures.
+    pub(crate) fn vertices_and(
+        &mut self,
+        case: impl Into<String>,
+        vertices: f64,
+        bytes: f64,
+        seconds: f64,
+        further: &[(&'static str, f64)],
+    ) {
         let rate = vertices / seconds * 1e-9;
         let gigabytes = vertices * bytes / seconds * 1e-9;
-        self.line(
-            case,
-            &[
-                ("ms", seconds * 1e3),
-                ("Gv/s", rate),
-                ("GB/s", gigabytes),
-                ("% of copy", 100.0 * gigabytes / self.copy),
-                ("% of write", 100.0 * rate / self.write),
-            ],
-        );
+        let mut values = vec![
+            ("ms", seconds * 1e3),
+            ("Gv/s", rate),
+            ("GB/s", gigabytes),
+            ("% of copy", 100.0 * gigabytes / self.copy),
+            ("% of write", 100.0 * rate / self.write),
+        ];
+        values.extend_from_slice(further);
+        self.line(case, &values);
     }
 
     pub(crate) fn json(&self) -> String {
