@@ -87,6 +87,7 @@ fn shares(report: &mut Report, name: &str, model: &Model) {
             ("joints", joints as f64),
             ("targets", targets as f64),
             ("% to 1", share(InfluenceClass::One)),
+            ("% to 2", share(InfluenceClass::Two)),
             ("% to 4", share(InfluenceClass::Four)),
             ("% to 8", share(InfluenceClass::Eight)),
             ("% beyond", share(InfluenceClass::Any)),
