@@ -106,7 +106,7 @@ pub(crate) fn checked() -> DeformerOptions {
 
 /// Every vertex that is written has a source of its own.
 pub(crate) fn sources(gpu: &Gpu, report: &mut Report) {
-    let instances = gpu.size(100, 10);
+    let instances = gpu.size(200, 10);
     let size = gpu.size(125_000, 20_000);
     let mut case = |name: &str, shape: Shape, packing: Packing, options, bytes: f64, weights: &[f32]| {
         let mut scene = Scene::new(gpu, options, packing, vec![character(1, shape)], instances, true);

@@ -125,7 +125,10 @@ fn row(random: &mut Random, shape: Shape, along: f32) -> Vec<Influence> {
     }
     .min(shape.joints);
     let nearest = (along * shape.joints as f32) as u32;
-    let first = nearest.saturating_sub((count - 1) / 2).min(shape.joints - count);
+    // Of one limb: beyond it the next joint in the list is somewhere else.
+    let limb = nearest / LIMB * LIMB;
+    let last = (limb + LIMB.max(count)).min(shape.joints) - count;
+    let first = nearest.saturating_sub((count - 1) / 2).clamp(limb.min(last), last);
     let mut left = 65535;
     let mut row = Vec::new();
     for k in 0..count {
