@@ -40,8 +40,8 @@ fn shapes() -> impl Iterator<Item = Shape> {
 
 fn pose(animator: &mut sinew::Animator, id: sinew::InstanceId, model: &Model) {
     animator.play(id, 0).unwrap().seek(0.4);
-    for target in 0..model.weight_count() {
-        animator.set_weight(id, 0, target, WEIGHTS[target]).unwrap();
+    for (target, weight) in (0..model.weight_count()).zip(WEIGHTS) {
+        animator.set_weight(id, 0, target, weight).unwrap();
     }
 }
 

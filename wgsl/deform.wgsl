@@ -45,13 +45,10 @@ fn deform(
 
     @if(morph) let morphs = morph_header(item.morph);
     @if(!morph) let morphs = MorphHeader(0u, 0u, 0u, 0u);
+    // A loop without branches on what is written.
     if item.out_a != NO_OUTPUT && item.out_b != NO_OUTPUT {
-        // Two to a turn: checks of the loop are paid once for both.
-        for (var i = lane; i < vertices; i += WORKGROUP * 2u) {
+        for (var i = lane; i < vertices; i += WORKGROUP) {
             deform_vertex(item, morphs, i, true, true);
-            if i + WORKGROUP < vertices {
-                deform_vertex(item, morphs, i + WORKGROUP, true, true);
-            }
         }
     } else {
         for (var i = lane; i < vertices; i += WORKGROUP) {
