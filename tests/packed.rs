@@ -14,13 +14,13 @@ mod common;
 mod models;
 
 use common::gpu;
-use glam::{DMat3, DVec3, DVec4, Vec3};
+use glam::{DMat3, DVec3, DVec4, Vec3, Vec3Swizzles};
 use models::{Counts, Shape, character};
 use sinew::{
     CpuDeformer, Deformer, Model, Precision,
     animate::JointMatrix,
     deform::{BakedPrimitive, MORPH_TOLERANCE},
-    model::{MorphTarget, Primitive},
+    model::{Mesh, ModelDesc, MorphTarget, Node, Part, Primitive, PrimitiveDesc, Skeleton, Topology},
 };
 
 /// Share of the diagonal.
@@ -67,6 +67,57 @@ fn the_kernel_and_its_twin_stay_within_their_bounds_of_f64_on_the_packed_source(
         pose(cpu.animator_mut(), on_cpu, &model);
         cpu.run().unwrap();
         check(&model, palette, &cpu.bake(on_cpu).unwrap(), "twin");
+    }
+}
+
+/// Directions whose octahedral coordinates lie on the edges and diagonals of the square, a rounding away from the other
+/// side.
+#[test]
+fn directions_on_the_edges_of_the_octahedron_stay_where_they_are() {
+    let mut normals = Vec::new();
+    for i in 0..1000 {
+        let (s, c) = (i as f32 * std::f32::consts::TAU / 1000.0).sin_cos();
+        for tilt in [0.0, 1e-6, -1e-6, 1e-4] {
+            normals.extend([Vec3::new(s, tilt, c), Vec3::new(tilt, s, c), Vec3::new(s, c, tilt)]);
+        }
+    }
+    let normals: Vec<Vec3> = normals.iter().map(|n| n.normalize()).collect();
+    let primitive = PrimitiveDesc {
+        topology: Topology::Points,
+        positions: vec![Vec3::ZERO; normals.len()],
+        tangents: (0..)
+            .zip(&normals)
+            .map(|(i, n)| n.zxy().extend(if i % 2 == 0 { 1.0 } else { -1.0 }))
+            .collect(),
+        normals: normals.clone(),
+        ..Default::default()
+    };
+    let model = Model::new(ModelDesc {
+        skeleton: Skeleton::new(vec![Node::default()]).unwrap(),
+        meshes: vec![Mesh::new("", vec![primitive], Vec::new()).unwrap()],
+        parts: vec![Part { node: 0, mesh: 0, skin: None, weights: Vec::new() }],
+        ..Default::default()
+    })
+    .unwrap();
+    let (device, queue) = gpu::device();
+    let mut deformer = Deformer::new(&device);
+    let id = deformer.add_model(&queue, &model).unwrap();
+    let id = deformer.spawn(id).unwrap();
+    let mut encoder = device.create_command_encoder(&Default::default());
+    deformer.record(&mut encoder).unwrap();
+    let read_back = deformer.read_back(&mut encoder).unwrap();
+    gpu::submit(&device, &queue, encoder);
+    let mut cpu = CpuDeformer::new();
+    let on_cpu = cpu.add_model(&model, Precision::Packed).unwrap();
+    let on_cpu = cpu.spawn(on_cpu).unwrap();
+    cpu.run().unwrap();
+    for baked in [read_back.bake(&deformer, id).unwrap().unwrap(), cpu.bake(on_cpu).unwrap()] {
+        for (n, (found, tangent)) in
+            normals.iter().zip(baked[0].vertices.normals.iter().zip(&baked[0].vertices.tangents))
+        {
+            assert!(found.distance(*n) < 1.5e-4, "{n} became {found}");
+            assert!(tangent.truncate().distance(n.zxy()) < 2e-4, "{} became {tangent}", n.zxy());
+        }
     }
 }
 
@@ -169,8 +220,11 @@ fn expected(
 
 fn fold(v: Vec3) -> [f32; 2] {
     let p = v * (32767.0 / (v.x.abs() + v.y.abs() + v.z.abs()));
-    let fold = (-p.z).max(0.0);
-    [p.x, p.y].map(|c| c + fold.copysign(c))
+    if p.z < 0.0 {
+        [(32767.0 - p.y.abs()).copysign(p.x), (32767.0 - p.x.abs()).copysign(p.y)]
+    } else {
+        [p.x, p.y]
+    }
 }
 
 fn encode(v: Vec3) -> u32 {
@@ -181,7 +235,7 @@ fn encode(v: Vec3) -> u32 {
 /// The lowest bit of y is the sign.
 fn encode_signed(v: Vec3, is_negative: bool) -> u32 {
     let ([x, y], odd) = (fold(v), i32::from(is_negative));
-    let y = ((y * 4.0).round_ties_even() as i32 + 4 - 4 * odd).div_euclid(8) * 2 + odd;
+    let y = ((y * 4.0).round_ties_even().min(131_067.0) as i32 + 4 - 4 * odd).div_euclid(8) * 2 + odd;
     x.round_ties_even() as i32 as u32 & 0xffff | (y as u32) << 16
 }
 

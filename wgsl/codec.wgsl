@@ -32,9 +32,12 @@ fn oct_decode(word: u32) -> vec3<f32> {
 // vanishes becomes +z.
 fn oct_fold(v: vec3<f32>, scale: f32) -> vec2<f32> {
     let p = v * (scale / max(abs(v.x) + abs(v.y) + abs(v.z), 1e-30));
-    // Below, both coordinates move out by |z|.
-    let fold = max(-p.z, 0.0);
-    return vec2<f32>(p.x + with_sign(fold, p.x), p.y + with_sign(fold, p.y));
+    // Below, the corners are folded out. Nothing is added last: compilers that add up what follows in another order
+    // would round twice, and at an edge a step too far is on the other side.
+    let is_below = p.z < 0.0;
+    let x = select(p.x, with_sign(32767.0 - abs(p.y), p.x), is_below);
+    let y = select(p.y, with_sign(32767.0 - abs(p.x), p.y), is_below);
+    return vec2<f32>(x, y);
 }
 
 // Adding 1.5 * 2^23 leaves the nearest integer in the low bits of the significand.
@@ -48,11 +51,14 @@ fn oct_encode(v: vec3<f32>, scale: f32) -> u32 {
 // A tangent's handedness is the lowest bit of y, set for -1: y is the nearest integer that is odd or even with it.
 const HANDEDNESS: u32 = 0x10000u;
 
+// 131067 quarters: the even number next to 32767 is below it.
+const MOST_QUARTERS: u32 = 0x4b41fffbu;
+
 // `odd` is 1 for -1, else 0. It is taken off quarters of steps, in integers: compilers may add up floats in another
 // order, and twice rounded is a step off.
 fn oct_encode_signed(v: vec3<f32>, odd: u32) -> u32 {
     let p = oct_fold(v, 32767.0);
-    let quarters = bitcast<u32>(p.y * 4.0 + NEAREST);
+    let quarters = min(bitcast<u32>(p.y * 4.0 + NEAREST), MOST_QUARTERS);
     let y = ((quarters + 4u - 4u * odd) << 14u) & 0xfffe0000u;
     return (bitcast<u32>(p.x + NEAREST) & 0xffffu) | (odd << 16u) | y;
 }

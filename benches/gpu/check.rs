@@ -107,8 +107,11 @@ pub(crate) fn blended(primitive: &Primitive, palette: &[JointMatrix], vertex: us
 /// Octahedral coordinates, as the library packs them.
 fn fold(v: Vec3) -> [f32; 2] {
     let p = v * (32767.0 / (v.x.abs() + v.y.abs() + v.z.abs()));
-    let fold = (-p.z).max(0.0);
-    [p.x, p.y].map(|c| c + fold.copysign(c))
+    if p.z < 0.0 {
+        [(32767.0 - p.y.abs()).copysign(p.x), (32767.0 - p.x.abs()).copysign(p.y)]
+    } else {
+        [p.x, p.y]
+    }
 }
 
 pub(crate) fn encode(v: Vec3) -> u32 {
@@ -119,7 +122,7 @@ pub(crate) fn encode(v: Vec3) -> u32 {
 /// The lowest bit of y is the sign.
 pub(crate) fn encode_signed(v: Vec3, is_negative: bool) -> u32 {
     let ([x, y], odd) = (fold(v), i32::from(is_negative));
-    let y = ((y * 4.0).round_ties_even() as i32 + 4 - 4 * odd).div_euclid(8) * 2 + odd;
+    let y = ((y * 4.0).round_ties_even().min(131_067.0) as i32 + 4 - 4 * odd).div_euclid(8) * 2 + odd;
     x.round_ties_even() as i32 as u32 & 0xffff | (y as u32) << 16
 }
 

@@ -30,9 +30,11 @@ pub(crate) fn oct_decode(word: u32) -> Vec3 {
 /// vanishes becomes +z.
 fn oct_fold(v: Vec3, scale: f32) -> [f32; 2] {
     let p = v * (scale / (v.x.abs() + v.y.abs() + v.z.abs()).max(1e-30));
-    // Below, both coordinates move out by |z|.
-    let fold = (-p.z).max(0.0);
-    [p.x, p.y].map(|c| c + fold.copysign(c))
+    if p.z < 0.0 {
+        [(MOST_STEPS - p.y.abs()).copysign(p.x), (MOST_STEPS - p.x.abs()).copysign(p.y)]
+    } else {
+        [p.x, p.y]
+    }
 }
 
 pub(crate) fn oct_encode(v: Vec3, scale: f32) -> u32 {
@@ -43,10 +45,13 @@ pub(crate) fn oct_encode(v: Vec3, scale: f32) -> u32 {
 /// A tangent's handedness is the lowest bit of y, set for -1.
 pub(crate) const HANDEDNESS: u32 = 0x1_0000;
 
+/// 131067 quarters: the even number next to 32767 is below it.
+const MOST_QUARTERS: u32 = 0x4b41_fffb;
+
 /// A direction and a handedness: y is the nearest integer that is odd or even with it.
 pub(crate) fn oct_encode_signed(v: Vec3, is_negative: bool) -> u32 {
     let ([x, y], odd) = (oct_fold(v, MOST_STEPS), u32::from(is_negative));
-    let quarters = (y * 4.0 + NEAREST).to_bits();
+    let quarters = (y * 4.0 + NEAREST).to_bits().min(MOST_QUARTERS);
     let y = ((quarters + 4 - 4 * odd) << 14) & 0xfffe_0000;
     (x + NEAREST).to_bits() & 0xffff | odd << 16 | y
 }
