@@ -277,6 +277,51 @@ fn an_encoder_that_is_dropped_takes_nothing_from_the_next_frame() {
 }
 
 #[test]
+fn a_frame_prepared_before_an_encoder_is_dropped_comes_out_whole() {
+    for skip_unchanged in [false, true] {
+        let mut crowd = Crowd::new(gpu::device(), DeformerOptions { skip_unchanged, ..clearable() });
+        let mut encoder = crowd.device.create_command_encoder(&Default::default());
+        crowd.deformer.record(&mut encoder).unwrap();
+        crowd.deformer.prepare().unwrap();
+        drop(encoder);
+        crowd.record();
+        assert!(crowd.recorded() == usual(), "{skip_unchanged}");
+    }
+}
+
+#[test]
+fn models_removed_on_the_animator_leave_the_others_where_they_are() {
+    let (device, queue) = gpu::device();
+    let models = models();
+    let mut deformer = Deformer::new(&device);
+    let ids: Vec<_> = models.iter().map(|model| deformer.add_model(&queue, model).unwrap()).collect();
+    deformer.animator_mut().remove_model(ids[0]).unwrap();
+    deformer.remove_model(&queue, ids[1]).unwrap();
+    // The page grows, and is packed again.
+    (0..4).for_each(|_| {
+        deformer.add_model(&queue, &models[1]).unwrap();
+    });
+    let instances = vec![(deformer.spawn(ids[2]).unwrap(), 2)];
+    let mut crowd = Crowd { device, queue, deformer, instances };
+    let mut other = Crowd::new(gpu::device(), DeformerOptions::default());
+    other.instances = vec![other.instances[8]];
+    other.deformer.animator_mut().stop(other.instances[0].0).unwrap();
+    assert!(crowd.recorded() == other.recorded());
+}
+
+#[test]
+fn palettes_that_were_not_kept_are_no_frame_before() {
+    let options = DeformerOptions { keep_palettes: false, ..Default::default() };
+    let mut crowd = Crowd::new(gpu::device(), options);
+    crowd.record();
+    crowd.deformer.animator_mut().keep_previous_palettes(true);
+    crowd.record();
+    let (id, _) = crowd.instances[0];
+    let animator = crowd.deformer.animator();
+    assert_eq!(animator.previous_palette(id).unwrap(), animator.palette(id).unwrap());
+}
+
+#[test]
 fn unchanged_instances_are_not_written_again() {
     let mut crowd = Crowd::new(gpu::device(), DeformerOptions { skip_unchanged: true, ..clearable() });
     assert!(crowd.recorded() == usual());

@@ -23,8 +23,8 @@ fn largest(m: JointMatrix) -> f32 {
     return max(max(most.x, most.y), most.z);
 }
 
-// 1, or what brings the largest coefficient to 1, so that products neither vanish nor overflow. Weights of up
-// to 1 need no such care: what a palette may hold is bounded.
+// What brings the largest coefficient to 1, so that products neither vanish nor overflow. Weights of up to 1 do
+// without: what a palette may hold is bounded, and only scales under 1e-12 lose their orientation.
 @if(exact || any)
 fn normal_scale(m: JointMatrix) -> f32 {
     return 1.0 / max(largest(m), 1e-30);

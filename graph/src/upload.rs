@@ -42,7 +42,7 @@ struct Returned {
 /// Up to when everything that was recorded with a ring's uploads has reached the GPU, as far as is known.
 ///
 /// What the GPU keeps from frame to frame need not be written again as long as this stays equal: same ring, no
-/// encoder dropped meanwhile.
+/// encoder dropped meanwhile. A submit that wgpu refuses is not noticed.
 #[derive(Clone, Debug)]
 pub struct Continuity {
     returned: Arc<Returned>,

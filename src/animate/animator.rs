@@ -399,7 +399,8 @@ impl Animator {
         Ok(batch.weights(slot))
     }
 
-    /// Palette rows of an instance, as of the last evaluation; the identity before the first.
+    /// Palette rows of an instance, as of the last evaluation that kept them here
+    /// ([`evaluate_into`](Self::evaluate_into) does not); the identity before the first.
     pub fn palette(&self, id: InstanceId) -> Result<&[JointMatrix], AnimateError> {
         let (batch, slot) = self.place(id)?;
         let rows = batch.layout().len();

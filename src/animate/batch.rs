@@ -33,6 +33,8 @@ pub(crate) struct Batch {
     transforms: Vec<Affine3A>,
     visible: Vec<bool>,
     in_view: Vec<bool>,
+    /// The last evaluation went elsewhere than into `palette`.
+    is_mirror_stale: bool,
     /// Of the view before, while the next one is set.
     was_in_view: Vec<bool>,
     /// `slots * nodes` each if poses are kept, empty otherwise.
@@ -74,6 +76,7 @@ impl Batch {
             visible: Vec::new(),
             in_view: Vec::new(),
             was_in_view: Vec::new(),
+            is_mirror_stale: false,
             translations: Vec::new(),
             rotations: Vec::new(),
             scales: Vec::new(),
@@ -335,7 +338,10 @@ impl Batch {
         self.palette = palette;
         self.turn();
         let rows = self.layout.len();
-        if self.keeps_previous {
+        if self.keeps_previous && std::mem::take(&mut self.is_mirror_stale) {
+            // What was evaluated before is not here.
+            self.previous_palette.copy_from_slice(&self.palette);
+        } else if self.keeps_previous {
             for (slot, _) in self.was_fresh.iter().enumerate().filter(|(_, is_fresh)| **is_fresh) {
                 let current = &self.palette[slot * rows..(slot + 1) * rows];
                 rows_mut(&mut self.previous_palette, slot, rows).copy_from_slice(current);
@@ -347,6 +353,7 @@ impl Batch {
     pub(crate) fn evaluate_into(&mut self, palette: &mut [JointMatrix]) {
         self.evaluate_all(palette);
         self.turn();
+        self.is_mirror_stale = true;
     }
 
     #[cfg(not(feature = "threads"))]

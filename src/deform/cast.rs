@@ -198,6 +198,8 @@ impl Cast {
     /// Packs every model anew, one after another, a [`Streams`] for each page: after a removal, or for another
     /// device. Fails, and changes nothing, where a model is too large for `reach`.
     pub(crate) fn repack(&mut self, reach: Reach) -> Result<Vec<Streams>, DeformError> {
+        // Models may also be removed on the animator.
+        self.sources.retain(|id, _| self.animator.model(*id).is_ok());
         let mut pages = Pages { reach, taken: Vec::new() };
         let mut streams: Vec<Streams> = Vec::new();
         let mut places = Vec::new();
@@ -227,10 +229,15 @@ impl Cast {
     #[cfg(feature = "gpu")]
     pub(crate) fn pack_page(&self, page: usize) -> Result<Streams, DeformError> {
         let mut streams = Streams::default();
-        let mut inside: Vec<_> = self.sources.values().filter(|source| source.page == page).collect();
+        let mut inside: Vec<_> = self
+            .sources
+            .iter()
+            .filter(|(id, source)| source.page == page && self.animator.model(**id).is_ok())
+            .map(|(_, source)| source)
+            .collect();
         inside.sort_by_key(|source| (source.start.vertices, source.start.tables, source.start.extra));
         for source in inside {
-            // Refused models may have left gaps.
+            // Models that were refused or removed may have left gaps.
             let Taken { vertices, extra, tables } = source.start;
             streams.pad(vertices, extra, tables);
             streams.append(pack(&source.model, source.packing)?.1);

@@ -116,12 +116,6 @@ impl FrameBlock {
         &self.words
     }
 
-    /// Where the words start that change from frame to frame.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn morphs_at(&self) -> usize {
-        self.morphs_at
-    }
-
     /// Work items of each variant.
     pub(crate) fn counts(&self) -> &[u32; VARIANTS] {
         &self.counts

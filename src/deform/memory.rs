@@ -1,4 +1,9 @@
-use super::{DeformError, cast::Cast, group::Reach, output::OutputLayout, source::Packing};
+use super::{
+    DeformError,
+    cast::Cast,
+    group::{Needs, Reach, Sharing},
+    source::Packing,
+};
 use crate::{animate::ModelId, model::Model};
 
 /// Bytes of device memory that a model takes.
@@ -33,18 +38,21 @@ pub struct SceneMemory {
 }
 
 impl SceneMemory {
-    /// All of it.
+    /// All of it, without what buffers are rounded up by: source buffers by up to an eighth.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.sources + self.outputs + self.palettes + self.items
     }
 }
 
+fn needs(cast: &Cast, id: ModelId) -> Result<Needs, DeformError> {
+    Ok(cast.source(id)?.needs(cast.animator.palette_layout(id)?.len()))
+}
+
 pub(super) fn of_model(cast: &Cast, id: ModelId) -> Result<ModelMemory, DeformError> {
-    let source = cast.source(id)?;
-    let needs = source.needs(cast.animator.palette_layout(id)?.len());
+    let needs = needs(cast, id)?;
     Ok(ModelMemory {
-        sources: source.own.bytes().iter().sum(),
+        sources: cast.source(id)?.own.bytes().iter().sum(),
         outputs: needs.out_a + needs.out_b,
         palettes: needs.palettes,
         items: needs.frame,
@@ -61,10 +69,12 @@ pub fn preflight<'m>(
     let reach = Reach::of(limits);
     let mut cast = Cast::new(reach);
     let mut memory = SceneMemory::default();
+    let mut sharing = Sharing::new(reach);
     for (model, packing, instances) in scene {
-        let (id, ..) = cast.insert(cast.prepare(model, packing)?)?;
+        let (id, page, _) = cast.insert(cast.prepare(model, packing)?)?;
+        let needs = needs(&cast, id)?;
         for _ in 0..instances {
-            cast.animator.spawn(id)?;
+            memory.groups += usize::from(sharing.starts_group(page, needs)?);
         }
         let own = of_model(&cast, id)?;
         let count = instances as u64;
@@ -74,8 +84,5 @@ pub fn preflight<'m>(
         memory.items += own.items * count;
         memory.models.push(own);
     }
-    let mut layout = OutputLayout::default();
-    layout.update(&cast, reach)?;
-    memory.groups = layout.groups.len();
     Ok(memory)
 }

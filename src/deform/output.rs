@@ -37,9 +37,12 @@ impl OutputLayout {
         self.groups.clear();
         self.first.clear();
         let mut sharing = Sharing::new(reach);
-        for instance in cast.animator.instances() {
-            // One of a model that only the animator knows has no vertices here.
-            let Ok(source) = cast.source_of(instance) else { continue };
+        // One of a model that only the animator knows has no vertices here.
+        let with_source = |id: InstanceId| Some((id, cast.source_of(id).ok()?));
+        let mut instances: Vec<_> = cast.animator.instances().filter_map(with_source).collect();
+        // Those whose vertices lie together share bindings.
+        instances.sort_by_key(|(_, source)| source.page);
+        for (instance, source) in instances {
             let rows = cast.animator.palette_layout(cast.animator.model_of(instance)?)?.len();
             let starts = sharing.starts_group(source.page, source.needs(rows))?;
             if starts {

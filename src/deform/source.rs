@@ -14,7 +14,7 @@ use crate::model::{Chunk, Influence, InfluenceClass, Influences, Primitive, chun
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Precision {
     /// 32 bytes in, 20 bytes out: positions f32, normals and tangents octahedral 2×16 bit (within 1e-4
-    /// rad), weights 16 bit. Morph deltas in 16 bits, where that moves no vertex by more than
+    /// and 1.2e-4 rad), weights 16 bit. Morph deltas in 16 bits, where that moves no vertex by more than
     /// [`MORPH_TOLERANCE`](super::MORPH_TOLERANCE) of the primitive's diagonal; others stay f32.
     #[default]
     Packed,
@@ -153,7 +153,7 @@ impl Streams {
         // By joint: vertices beside each other have the same joints, and so read the same one at the same time.
         let mut row: SmallVec<[Influence; 8]> = row.into();
         row.sort_by_key(|influence| influence.joint);
-        // Where denormals count as zero, one would end the sum.
+        // Where denormals count as zero, one would end the twin's sum.
         row.retain(|influence| influence.weight.is_normal());
         let is_any = chunk.class == InfluenceClass::Any;
         let eight = chunk.class == InfluenceClass::Eight;
@@ -238,7 +238,7 @@ pub(super) fn unit(len: usize) -> Result<u32, DeformError> {
 }
 
 /// Weights of up to eight influences in steps of 1/65535. Influences that are less than a step are taken out: the
-/// kernel stops at the first weight of zero.
+/// twin stops at the first weight of zero.
 fn steps(row: &mut SmallVec<[Influence; 8]>) -> Result<SmallVec<[u32; 8]>, DeformError> {
     let mut weights = [0.0; 8];
     for (weight, influence) in weights.iter_mut().zip(row.iter()) {

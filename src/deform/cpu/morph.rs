@@ -96,7 +96,7 @@ fn add_shorts(tables: &[u32], vertex: &mut Vertex, entry: &ActiveTarget, rank: u
 }
 
 /// Words of one delta in 16 bits.
-pub(crate) fn short_words(normals: bool, tangents: bool) -> u32 {
+fn short_words(normals: bool, tangents: bool) -> u32 {
     match (normals, tangents) {
         (false, false) => 2,
         (true, true) => 5,

@@ -28,7 +28,8 @@ pub enum OutputKind {
     /// Inside the frame; the graph gives the memory to something else afterwards.
     #[default]
     Transient,
-    /// From run to run, in memory of their own: kept while the instance is hidden, and readable outside the
+    /// From run to run, in memory of their own: kept while the instance is hidden, not deformed again while its
+    /// palettes, weights and shown parts stay as they are (so no pass may change them in place), and readable outside the
     /// graph through [`Runtime::exported`](sinew_graph::Runtime::exported). Undefined until the instance is
     /// first shown under this declaration.
     Persistent,
@@ -126,7 +127,7 @@ impl Skinned {
     }
 
     /// Where an instance's palettes lie; `None` for one that was not declared. All instances share one buffer, unless
-    /// they are too many for one binding.
+    /// they or their models are too many for one binding.
     #[must_use]
     pub fn palettes(&self, instance: InstanceId) -> Option<&PaletteRows> {
         self.of_instance.get(&instance).map(|of| &of.palette)
@@ -134,7 +135,8 @@ impl Skinned {
 }
 
 /// Declares the deformation of `instances` in `graph`: a host pass `animate` that evaluates them and
-/// fills the upload blocks, and a compute pass `deform` that writes every part's vertices. `get` finds the
+/// fills the upload blocks, and a compute pass `deform` that writes every part's vertices (`deform 2` and so on where
+/// they do not fit one binding). `get` finds the
 /// deformer in the frame's data.
 ///
 /// Hidden instances ([`Animator::set_visible`](crate::Animator::set_visible)) and despawned ones are
@@ -436,6 +438,12 @@ impl<'d> Declared<'d> {
         let mut parts = Vec::new();
         let mut groups: Vec<DeclaredGroup> = Vec::new();
         let mut sharing = Sharing::new(deformer.cast.reach());
+        let mut instances: Vec<InstanceId> = instances.into_iter().collect();
+        for instance in &instances {
+            deformer.cast.source_of(*instance)?;
+        }
+        // Those whose vertices lie together share bindings.
+        instances.sort_by_key(|id| deformer.cast.source_of(*id).map_or(0, |source| source.page));
         for instance in instances {
             let source = deformer.cast.source_of(instance)?;
             let rows = deformer.cast.animator.palette(instance)?.len();

@@ -55,9 +55,10 @@ pub struct DeformerOptions {
     /// What the outputs of [`Deformer::record`] are for, beyond `VERTEX`, `STORAGE` and `COPY_SRC`: such as
     /// `BLAS_INPUT`, where the device has ray tracing. Positions are f32×3 at a stride of 16 bytes.
     pub output_usage: wgpu::BufferUsages,
-    /// Keep palettes readable on the CPU ([`Animator::palette`]). Otherwise they are evaluated straight into upload
-    /// memory, by all threads of the feature `threads`: no copy, for crowds of thousands. What the caller asks for
-    /// with [`Animator::keep_previous_palettes`] is kept all the same.
+    /// Keep palettes readable on the CPU: otherwise [`Animator::palette`] may show an older frame, and they are evaluated
+    /// straight into upload memory, by all threads of the feature `threads`; no copy, for crowds of thousands. They are
+    /// copied all the same where previous palettes are kept, where a scene takes several bindings, and in graphs that
+    /// do not declare all instances in the order of [`Animator::instances`].
     pub keep_palettes: bool,
     /// [`Deformer::record`] leaves instances alone whose palettes, weights and shown parts are those of the record
     /// before. Needs `keep_palettes`, and costs a comparison of all of them.
@@ -121,12 +122,15 @@ impl Deformer {
         model: &Model,
         packing: impl Into<Packing>,
     ) -> Result<ModelId, DeformError> {
-        let mut added = self.add_models(queue, [(model, packing.into())])?;
-        added.pop().ok_or(DeformError::NotRecorded)
+        let id = self.cast.insert(self.cast.prepare(model, packing.into())?)?;
+        let (id, page, streams) = id;
+        self.upload(queue, page, &streams)?;
+        self.warm_up(id);
+        Ok(id)
     }
 
     /// As [`Deformer::add_model_with`], for many at once: buffers grow once for all of them. Adds none where one is
-    /// refused.
+    /// refused; buffers may have grown all the same, and graphs have to be declared again.
     pub fn add_models<'m>(
         &mut self,
         queue: &wgpu::Queue,
@@ -218,13 +222,14 @@ impl Deformer {
     ) -> Result<(), DeformError> {
         self.prepare()?;
         if let Some(own) = &mut self.own {
-            own.record(encoder, &self.ring, &self.kernels, timestamp_writes);
+            own.record(encoder, &self.kernels, timestamp_writes);
         }
         Ok(())
     }
 
     /// The first half of the next [`Deformer::record`], for frames that encode elsewhere than they evaluate: evaluates
-    /// every instance and fills upload memory. What is changed afterwards counts from the record after that on.
+    /// every instance and fills upload memory. What is changed afterwards counts from the record after that on, except
+    /// that models and instances that come or go have the record evaluate anew.
     pub fn prepare(&mut self) -> Result<(), DeformError> {
         let revision = self.cast.revision();
         if self.own.as_ref().is_none_or(|own| own.revision != revision) {

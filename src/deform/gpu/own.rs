@@ -4,7 +4,7 @@ use sinew_graph::{Continuity, Staging, UploadRing};
 
 use super::{buffers::create, kernels::Kernels};
 use crate::{
-    animate::{Animator, JointMatrix},
+    animate::{AnimateError, Animator, InstanceId, JointMatrix},
     deform::{
         DeformError,
         cast::Cast,
@@ -33,9 +33,9 @@ pub(super) struct OwnGroup {
     pub(super) out_b: wgpu::Buffer,
     bindings: wgpu::BindGroup,
     frame: FrameBlock,
-    /// When headers and items were last sent; as long as nothing was lost since, they are there.
-    sent: Option<Continuity>,
     unchanged: Option<Unchanged>,
+    /// Of the frame before, to tell whether its outputs are there.
+    before: Option<Continuity>,
     staged: Staged,
 }
 
@@ -43,8 +43,7 @@ pub(super) struct OwnGroup {
 #[derive(Debug, Default)]
 struct Staged {
     palettes: Option<Staging>,
-    /// The block from some byte on.
-    block: Option<(Staging, u64)>,
+    block: Option<Staging>,
 }
 
 /// What [`Own::prepare`] works with.
@@ -91,8 +90,14 @@ impl Own {
         if !is_direct {
             cast.animator.evaluate();
         }
-        for (own, group) in self.groups.iter_mut().zip(&layout.groups) {
-            own.prepare(cast, group, ring, skips_unchanged && !is_direct, !is_direct)?;
+        for at in 0..self.groups.len() {
+            let skips = skips_unchanged && !is_direct;
+            let filled = self.groups[at].prepare(cast, &layout.groups[at], ring, skips, !is_direct);
+            if filled.is_err() {
+                // What was staged is not recorded, so nothing is known to be there.
+                self.groups.iter_mut().for_each(OwnGroup::forget);
+                return filled;
+            }
         }
         self.is_prepared = true;
         Ok(())
@@ -123,13 +128,12 @@ impl Own {
     pub(super) fn record(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
-        ring: &UploadRing,
         kernels: &Kernels,
         timestamp_writes: Option<wgpu::ComputePassTimestampWrites<'_>>,
     ) {
         self.is_prepared = false;
         for group in &mut self.groups {
-            group.copy(encoder, ring);
+            group.copy(encoder);
         }
         let _span = tracing::trace_span!("deform", device = "gpu").entered();
         let mut pass = encoder
@@ -178,13 +182,13 @@ impl OwnGroup {
             out_b,
             bindings,
             frame: FrameBlock::default(),
-            sent: None,
             unchanged: None,
+            before: None,
             staged: Staged::default(),
         })
     }
 
-    /// Fills mapped memory with the block, as far as it is not there already, and with `palettes` if asked to.
+    /// Fills mapped memory with the block, and with `palettes` if asked to.
     fn prepare(
         &mut self,
         cast: &Cast,
@@ -193,10 +197,10 @@ impl OwnGroup {
         skips_unchanged: bool,
         palettes: bool,
     ) -> Result<(), DeformError> {
-        let is_there = self.sent.as_ref() == Some(&ring.continuity());
+        let now = ring.continuity();
         let left_out = if skips_unchanged {
             let unchanged = self.unchanged.get_or_insert_default();
-            if !is_there {
+            if self.before.as_ref() != Some(&now) {
                 unchanged.forget();
             }
             let left_out = unchanged.update(cast, &group.jobs)?;
@@ -206,17 +210,14 @@ impl OwnGroup {
             self.unchanged = None;
             &[]
         };
-        let is_new = self.frame.build(cast, &group.jobs, &group.outputs, left_out)?;
-        let first = if is_new || !is_there { 0 } else { self.frame.morphs_at() };
-        let words: &[u8] = bytemuck::cast_slice(&self.frame.words()[first..]);
-        self.staged.block = match words {
-            [] => None,
-            words => {
-                let mut staging = ring.take(words.len() as u64).ok_or(DeformError::Map)?;
-                staging.bytes().slice(..words.len()).copy_from_slice(words);
-                Some((staging, first as u64 * 16))
-            }
-        };
+        self.before = Some(now);
+        self.frame.build(cast, &group.jobs, &group.outputs, left_out)?;
+        // Whole, though most of it was there before: an encoder that is dropped, refused or submitted late must not
+        // leave items of one frame beside morph records of another.
+        let words: &[u8] = bytemuck::cast_slice(self.frame.words());
+        let mut staging = ring.take(words.len() as u64).ok_or(DeformError::Map)?;
+        staging.bytes().slice(..words.len()).copy_from_slice(words);
+        self.staged.block = Some(staging);
         let has_work = self.frame.counts().iter().any(|items| *items > 0);
         if palettes && has_work {
             let bytes = Job::rows(&group.jobs) * size_of::<JointMatrix>();
@@ -227,19 +228,22 @@ impl OwnGroup {
         Ok(())
     }
 
-    fn copy(&mut self, encoder: &mut wgpu::CommandEncoder, ring: &UploadRing) {
+    fn forget(&mut self) {
+        self.staged = Staged::default();
+        self.before = None;
+    }
+
+    fn copy(&mut self, encoder: &mut wgpu::CommandEncoder) {
         let Staged { palettes, block } = std::mem::take(&mut self.staged);
         if let Some(mut staging) = palettes {
             let bytes = self.palettes.size().min(staging.size());
             staging.copy(encoder, 0..bytes, &self.palettes, 0);
             staging.finish(encoder);
         }
-        if let Some((mut staging, first)) = block {
-            let bytes = self.frame.words().len() as u64 * 16 - first;
-            staging.copy(encoder, 0..bytes, &self.block, first);
+        if let Some(mut staging) = block {
+            staging.copy(encoder, 0..self.frame.words().len() as u64 * 16, &self.block, 0);
             staging.finish(encoder);
         }
-        self.sent = Some(ring.continuity());
     }
 }
 
@@ -255,7 +259,7 @@ pub(super) fn trace_skipped(left_out: &[bool]) {
 pub(super) fn write_palettes<'a>(
     jobs: &[Job],
     mut memory: wgpu::WriteOnly<'_, [u8]>,
-    palette: impl Fn(crate::animate::InstanceId) -> Result<&'a [JointMatrix], crate::animate::AnimateError>,
+    palette: impl Fn(InstanceId) -> Result<&'a [JointMatrix], AnimateError>,
 ) -> Result<(), DeformError> {
     for job in jobs {
         let bytes: &[u8] = bytemuck::cast_slice(palette(job.instance)?);
