@@ -116,6 +116,12 @@ impl FrameBlock {
         &self.words
     }
 
+    /// Whether anything in the block changes from frame to frame.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn has_morphs(&self) -> bool {
+        !self.morphs.is_empty()
+    }
+
     /// Work items of each variant.
     pub(crate) fn counts(&self) -> &[u32; VARIANTS] {
         &self.counts

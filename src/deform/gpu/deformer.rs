@@ -222,7 +222,7 @@ impl Deformer {
     ) -> Result<(), DeformError> {
         self.prepare()?;
         if let Some(own) = &mut self.own {
-            own.record(encoder, &self.kernels, timestamp_writes);
+            own.record(encoder, &mut self.ring, &self.kernels, timestamp_writes)?;
         }
         Ok(())
     }

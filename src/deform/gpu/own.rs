@@ -33,6 +33,8 @@ pub(super) struct OwnGroup {
     pub(super) out_b: wgpu::Buffer,
     bindings: wgpu::BindGroup,
     frame: FrameBlock,
+    /// When the block was last sent; it is there as long as nothing was lost since.
+    sent: Option<Continuity>,
     unchanged: Option<Unchanged>,
     /// Of the frame before, to tell whether its outputs are there.
     before: Option<Continuity>,
@@ -128,12 +130,13 @@ impl Own {
     pub(super) fn record(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
+        ring: &mut UploadRing,
         kernels: &Kernels,
         timestamp_writes: Option<wgpu::ComputePassTimestampWrites<'_>>,
-    ) {
+    ) -> Result<(), DeformError> {
         self.is_prepared = false;
         for group in &mut self.groups {
-            group.copy(encoder);
+            group.copy(encoder, ring)?;
         }
         let _span = tracing::trace_span!("deform", device = "gpu").entered();
         let mut pass = encoder
@@ -141,6 +144,7 @@ impl Own {
         for group in &self.groups {
             kernels.dispatch(&mut pass, &group.bindings, group.frame.counts());
         }
+        Ok(())
     }
 }
 
@@ -182,6 +186,7 @@ impl OwnGroup {
             out_b,
             bindings,
             frame: FrameBlock::default(),
+            sent: None,
             unchanged: None,
             before: None,
             staged: Staged::default(),
@@ -210,14 +215,11 @@ impl OwnGroup {
             self.unchanged = None;
             &[]
         };
+        let is_new = self.frame.build(cast, &group.jobs, &group.outputs, left_out)?;
+        if is_new || self.frame.has_morphs() || self.sent.as_ref() != Some(&now) {
+            self.stage_block(ring)?;
+        }
         self.before = Some(now);
-        self.frame.build(cast, &group.jobs, &group.outputs, left_out)?;
-        // Whole, though most of it was there before: an encoder that is dropped, refused or submitted late must not
-        // leave items of one frame beside morph records of another.
-        let words: &[u8] = bytemuck::cast_slice(self.frame.words());
-        let mut staging = ring.take(words.len() as u64).ok_or(DeformError::Map)?;
-        staging.bytes().slice(..words.len()).copy_from_slice(words);
-        self.staged.block = Some(staging);
         let has_work = self.frame.counts().iter().any(|items| *items > 0);
         if palettes && has_work {
             let bytes = Job::rows(&group.jobs) * size_of::<JointMatrix>();
@@ -228,12 +230,27 @@ impl OwnGroup {
         Ok(())
     }
 
+    /// The block is sent whole or not at all: an encoder that is dropped or submitted late must not leave items of one
+    /// frame beside morph records of another.
+    fn stage_block(&mut self, ring: &mut UploadRing) -> Result<(), DeformError> {
+        let words: &[u8] = bytemuck::cast_slice(self.frame.words());
+        let mut staging = ring.take(words.len() as u64).ok_or(DeformError::Map)?;
+        staging.bytes().slice(..words.len()).copy_from_slice(words);
+        self.staged.block = Some(staging);
+        Ok(())
+    }
+
     fn forget(&mut self) {
         self.staged = Staged::default();
+        self.sent = None;
         self.before = None;
     }
 
-    fn copy(&mut self, encoder: &mut wgpu::CommandEncoder) {
+    fn copy(&mut self, encoder: &mut wgpu::CommandEncoder, ring: &mut UploadRing) -> Result<(), DeformError> {
+        // It may have been lost since it was found to be there.
+        if self.staged.block.is_none() && self.sent.as_ref() != Some(&ring.continuity()) {
+            self.stage_block(ring)?;
+        }
         let Staged { palettes, block } = std::mem::take(&mut self.staged);
         if let Some(mut staging) = palettes {
             let bytes = self.palettes.size().min(staging.size());
@@ -243,7 +260,9 @@ impl OwnGroup {
         if let Some(mut staging) = block {
             staging.copy(encoder, 0..self.frame.words().len() as u64 * 16, &self.block, 0);
             staging.finish(encoder);
+            self.sent = Some(ring.continuity());
         }
+        Ok(())
     }
 }
 
