@@ -10,115 +10,14 @@
 mod common;
 
 use common::{
+    deformed::{Crowd, SHAPES, clearable, models, tight, usual},
     gpu,
     models::{Shape, character},
 };
 use sinew::{
-    CpuDeformer, DeclareOptions, Deformer, DeformerOptions, InstanceId, Model, OutputKind, Packing,
-    Precision, declare_with,
+    CpuDeformer, Deformer, DeformerOptions, InstanceId, Model, Packing, Precision,
     deform::{DeformError, preflight},
-    graph::{Buffer, Graph, Limits, Plan, Runtime, RuntimeOptions},
 };
-
-const SHAPES: [Shape; 3] = [
-    Shape { vertices: 900, joints: 30, influences: 4, targets: 0 },
-    Shape { vertices: 700, joints: 20, influences: 2, targets: 3 },
-    Shape { vertices: 300, joints: 5, influences: 0, targets: 0 },
-];
-
-fn models() -> Vec<Model> {
-    (1..).zip(SHAPES).map(|(seed, shape)| character(seed, shape)).collect()
-}
-
-struct Crowd {
-    device: wgpu::Device,
-    queue: wgpu::Queue,
-    deformer: Deformer,
-    instances: Vec<(InstanceId, usize)>,
-}
-
-impl Crowd {
-    /// Four instances of each model, each at its own time.
-    fn new((device, queue): (wgpu::Device, wgpu::Queue), options: DeformerOptions) -> Self {
-        let models = models();
-        let mut deformer = Deformer::with(&device, options);
-        let mut instances = Vec::new();
-        for (at, model) in models.iter().enumerate() {
-            let id = deformer.add_model(&queue, model).unwrap();
-            for _ in 0..4 {
-                let instance = deformer.spawn(id).unwrap();
-                deformer.play(instance, 0).unwrap().seek(0.07 * instances.len() as f64);
-                instances.push((instance, at));
-            }
-        }
-        Self { device, queue, deformer, instances }
-    }
-
-    fn record(&mut self) {
-        let mut encoder = self.device.create_command_encoder(&Default::default());
-        self.deformer.record(&mut encoder).unwrap();
-        gpu::submit(&self.device, &self.queue, encoder);
-    }
-
-    fn bytes(&self, slice: wgpu::BufferSlice<'_>) -> Vec<u8> {
-        let copy = self.device.create_buffer(&wgpu::BufferDescriptor {
-            label: None,
-            size: slice.size(),
-            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
-            mapped_at_creation: false,
-        });
-        let mut encoder = self.device.create_command_encoder(&Default::default());
-        encoder.copy_buffer_to_buffer(slice.buffer(), slice.offset(), &copy, 0, slice.size());
-        gpu::submit(&self.device, &self.queue, encoder);
-        copy.slice(..).map_async(wgpu::MapMode::Read, |_| ());
-        self.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
-        copy.slice(..).get_mapped_range().unwrap().to_vec()
-    }
-
-    /// Both outputs of every instance.
-    fn outputs(&self) -> Vec<[Vec<u8>; 2]> {
-        let output = |(id, _): &(InstanceId, usize)| {
-            let vertices = self.deformer.vertices(*id, 0).unwrap();
-            [self.bytes(vertices.a), self.bytes(vertices.b)]
-        };
-        self.instances.iter().map(output).collect()
-    }
-
-    fn recorded(&mut self) -> Vec<[Vec<u8>; 2]> {
-        self.record();
-        self.outputs()
-    }
-
-    /// Zeros, where the next record has to write.
-    fn poison(&self) {
-        let mut encoder = self.device.create_command_encoder(&Default::default());
-        for (id, _) in &self.instances {
-            let vertices = self.deformer.vertices(*id, 0).unwrap();
-            for slice in [vertices.a, vertices.b] {
-                encoder.clear_buffer(slice.buffer(), slice.offset(), Some(slice.size()));
-            }
-        }
-        gpu::submit(&self.device, &self.queue, encoder);
-    }
-
-    /// By instance, whether anything is there.
-    fn written(&self) -> Vec<bool> {
-        self.outputs().iter().map(|[a, _]| a.iter().any(|byte| *byte != 0)).collect()
-    }
-}
-
-fn clearable() -> DeformerOptions {
-    DeformerOptions { output_usage: wgpu::BufferUsages::COPY_DST, ..Default::default() }
-}
-
-fn usual() -> Vec<[Vec<u8>; 2]> {
-    Crowd::new(gpu::device(), DeformerOptions::default()).recorded()
-}
-
-/// Little more than the largest instance needs.
-fn tight() -> (wgpu::Device, wgpu::Queue) {
-    gpu::device_with(wgpu::Limits { max_storage_buffer_binding_size: 16 << 10, ..Default::default() })
-}
 
 #[test]
 fn a_scene_beyond_every_binding_is_shared_out_and_comes_out_the_same() {
@@ -128,45 +27,6 @@ fn a_scene_beyond_every_binding_is_shared_out_and_comes_out_the_same() {
     let memory = preflight(&device.0.limits(), scene).unwrap();
     assert!(memory.groups >= 8, "{memory:?}");
     assert!(Crowd::new(device, DeformerOptions::default()).recorded() == usual());
-}
-
-#[test]
-fn a_graph_shares_a_scene_out_too() {
-    struct Frame {
-        deformer: Deformer,
-    }
-    for kind in [OutputKind::Transient, OutputKind::Persistent, OutputKind::History] {
-        let crowd = Crowd::new(tight(), DeformerOptions::default());
-        let ids: Vec<_> = crowd.instances.iter().map(|(id, _)| *id).collect();
-        let mut graph = Graph::new();
-        let options = DeclareOptions { kind: &|_, _| kind, ..Default::default() };
-        let skinned =
-            declare_with(&mut graph, &crowd.deformer, ids.clone(), &options, |f: &mut Frame| &mut f.deformer);
-        let skinned = skinned.unwrap();
-        for part in skinned.all() {
-            graph.export(part.a);
-            graph.export(part.b);
-        }
-        let plan = graph.compile(&Limits::from(&crowd.device.limits())).unwrap();
-        let mut runtime = Runtime::new(&crowd.device, &crowd.queue, RuntimeOptions::default());
-        let Crowd { device, queue, deformer, instances } = crowd;
-        let mut frame = Frame { deformer };
-        for _ in 0..2 {
-            let mut encoder = device.create_command_encoder(&Default::default());
-            runtime.run(&mut graph, &plan, &mut encoder, &mut frame).unwrap();
-            gpu::submit(&device, &queue, encoder);
-        }
-        let crowd = Crowd { device, queue, deformer: frame.deformer, instances };
-        let read = |buffer: Buffer| crowd.bytes(runtime.exported(&plan, buffer).unwrap());
-        for (id, expected) in ids.iter().zip(usual()) {
-            let part = &skinned.parts(*id)[0];
-            assert!(read(part.a) == expected[0] && read(part.b) == expected[1], "{kind:?} {id:?}");
-        }
-        // Groups have palettes of their own; rows count from the start of each.
-        let palettes: Vec<_> = ids.iter().map(|id| skinned.palettes(*id).unwrap().clone()).collect();
-        assert_eq!(palettes[0].rows.start, 0);
-        assert!(palettes.iter().any(|rows| rows.current != palettes[0].current));
-    }
 }
 
 #[test]
@@ -446,95 +306,4 @@ fn outputs_have_the_usages_that_were_asked_for() {
     let usage = crowd.deformer.vertices(crowd.instances[0].0, 0).unwrap().a.buffer().usage();
     let expected = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::STORAGE;
     assert!(usage.contains(expected), "{usage:?}");
-}
-
-/// A declared crowd of persistent parts, with what the test needs to run it.
-struct Kept {
-    crowd: Crowd,
-    graph: Graph<Deformer>,
-    plan: Plan,
-    values: Vec<Buffer>,
-}
-
-impl Kept {
-    fn new(options: DeformerOptions) -> Self {
-        let crowd = Crowd::new(gpu::device(), options);
-        let ids = crowd.instances.iter().map(|(id, _)| *id);
-        let mut graph = Graph::new();
-        let kind = |_, _| OutputKind::Persistent;
-        let usage = wgpu::BufferUsages::COPY_DST;
-        let options = DeclareOptions { kind: &kind, usage, ..Default::default() };
-        let skinned = declare_with(&mut graph, &crowd.deformer, ids, &options, |f: &mut Deformer| f).unwrap();
-        let values = skinned.all().iter().map(|part| part.a).collect();
-        let plan = graph.compile(&Limits::from(&crowd.device.limits())).unwrap();
-        Self { crowd, graph, plan, values }
-    }
-
-    fn run(&mut self, runtime: &mut Runtime) {
-        let mut encoder = self.crowd.device.create_command_encoder(&Default::default());
-        runtime.run(&mut self.graph, &self.plan, &mut encoder, &mut self.crowd.deformer).unwrap();
-        gpu::submit(&self.crowd.device, &self.crowd.queue, encoder);
-    }
-
-    fn runtime(&self) -> Runtime {
-        Runtime::new(&self.crowd.device, &self.crowd.queue, RuntimeOptions::default())
-    }
-
-    fn poison(&self, runtime: &Runtime) {
-        let mut encoder = self.crowd.device.create_command_encoder(&Default::default());
-        for value in &self.values {
-            let slice = runtime.exported(&self.plan, *value).unwrap();
-            encoder.clear_buffer(slice.buffer(), slice.offset(), Some(slice.size()));
-        }
-        gpu::submit(&self.crowd.device, &self.crowd.queue, encoder);
-    }
-
-    fn written(&self, runtime: &Runtime) -> Vec<bool> {
-        let bytes = |value: &Buffer| self.crowd.bytes(runtime.exported(&self.plan, *value).unwrap());
-        self.values.iter().map(|value| bytes(value).iter().any(|byte| *byte != 0)).collect()
-    }
-}
-
-#[test]
-fn persistent_parts_that_are_unchanged_are_not_deformed_again() {
-    let mut kept = Kept::new(DeformerOptions::default());
-    let mut runtime = kept.runtime();
-    kept.run(&mut runtime);
-    assert!(kept.written(&runtime).iter().all(|written| *written));
-    kept.poison(&runtime);
-    kept.run(&mut runtime);
-    assert!(kept.written(&runtime).iter().all(|written| !written), "nothing has changed");
-    let (moved, _) = kept.crowd.instances[3];
-    kept.crowd.deformer.animator_mut().player_mut(moved).unwrap().unwrap().seek(0.9);
-    kept.run(&mut runtime);
-    let written = kept.written(&runtime);
-    assert!(written.iter().enumerate().all(|(at, written)| *written == (at == 3)), "{written:?}");
-}
-
-#[test]
-fn another_runtime_or_a_dropped_encoder_has_everything_deformed() {
-    let mut kept = Kept::new(DeformerOptions::default());
-    let (mut first, mut second) = (kept.runtime(), kept.runtime());
-    kept.run(&mut first);
-    kept.run(&mut second);
-    assert!(kept.written(&second).iter().all(|written| *written));
-    kept.poison(&second);
-    let mut encoder = kept.crowd.device.create_command_encoder(&Default::default());
-    second.run(&mut kept.graph, &kept.plan, &mut encoder, &mut kept.crowd.deformer).unwrap();
-    drop(encoder);
-    kept.run(&mut second);
-    assert!(kept.written(&second).iter().all(|written| *written));
-}
-
-#[test]
-fn a_graph_evaluates_into_upload_memory_too() {
-    let mut kept = Kept::new(DeformerOptions { keep_palettes: false, ..Default::default() });
-    let mut runtime = kept.runtime();
-    kept.run(&mut runtime);
-    let read = |value: &Buffer| kept.crowd.bytes(runtime.exported(&kept.plan, *value).unwrap());
-    for (value, expected) in kept.values.iter().zip(usual()) {
-        assert!(read(value) == expected[0]);
-    }
-    let (id, _) = kept.crowd.instances[0];
-    assert_eq!(kept.crowd.deformer.animator().palette(id).unwrap()[3].x, [1.0, 0.0, 0.0, 0.0]);
 }

@@ -330,6 +330,41 @@ fn an_instance_that_was_hidden_or_told_to_forget_leaves_no_motion_behind() {
 }
 
 #[test]
+fn an_instance_that_was_spawned_anew_or_whose_scene_grew_has_no_frame_before() {
+    for grows in [false, true] {
+        let (mut scene, plan, mut runtime, ..) = with_history();
+        scene.seek(0.1);
+        scene.run(&plan, &mut runtime, &[]);
+        let deformer = &mut scene.frame.deformer;
+        if grows {
+            let big = character(8, Shape { vertices: 60_000, ..SHAPE });
+            deformer.add_model(&scene.queue, &big).unwrap();
+        } else {
+            let model = deformer.animator().model_of(scene.ids[0]).unwrap();
+            deformer.despawn(scene.ids[0]).unwrap();
+            scene.ids[0] = deformer.spawn(model).unwrap();
+            deformer.play(scene.ids[0], "bend").unwrap();
+        }
+        // The runtime keeps what a graph of the same shape had.
+        scene.graph.clear();
+        let options = DeclareOptions { kind: &|_, _| OutputKind::History, ..Default::default() };
+        let ids = [scene.ids[0]];
+        let Scene { graph, frame, .. } = &mut scene;
+        let skinned =
+            declare_with(graph, &frame.deformer, ids, &options, |f: &mut Frame| &mut f.deformer).unwrap();
+        let (current, previous) = (skinned.all()[0].a, skinned.all()[0].previous_a.unwrap());
+        scene.graph.export(previous);
+        scene.seek(0.7);
+        let plan = scene.plan();
+        let got = scene.run(&plan, &mut runtime, &[current, previous]);
+        assert!(got[0] == got[1], "grows: {grows}");
+        scene.seek(0.2);
+        let next = scene.run(&plan, &mut runtime, &[current, previous]);
+        assert!(next[1] == got[0] && next[0] != next[1], "grows: {grows}");
+    }
+}
+
+#[test]
 fn a_history_without_a_reader_of_the_frame_before_is_not_seeded() {
     let scene = of_kind(OutputKind::History);
     let labels: Vec<_> = scene.plan().passes().iter().map(|pass| pass.label.clone()).collect();

@@ -123,6 +123,7 @@ impl FrameBlock {
     }
 
     /// Work items of each variant.
+    #[cfg(feature = "gpu")]
     pub(crate) fn counts(&self) -> &[u32; VARIANTS] {
         &self.counts
     }

@@ -31,6 +31,7 @@ impl Reach {
         }
     }
 
+    #[cfg(feature = "gpu")]
     pub(crate) fn bytes(self) -> u64 {
         self.bytes
     }

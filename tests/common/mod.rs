@@ -3,6 +3,8 @@
 
 pub mod crowd;
 #[cfg(feature = "gpu")]
+pub mod deformed;
+#[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod models;
 #[cfg(feature = "gltf")]

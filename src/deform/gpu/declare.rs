@@ -6,16 +6,14 @@ use super::{
     Deformer,
     animate::{Animate, Counts, Member, Palettes, Work},
     buffers::SourceBuffers,
+    declared::{Declared, DeclaredGroup, Output},
     kernels::Kernels,
 };
 use crate::{
     animate::{InstanceId, JointMatrix},
     deform::{
         DeformError,
-        cast::{Source, SourcePart},
-        frame::{FrameBlock, Job, PartOutput},
-        group::Sharing,
-        output::BYTES_A,
+        frame::Job,
         source::{Precision, SOURCES},
     },
     model::Model,
@@ -293,13 +291,6 @@ fn numbered(name: &'static str, group: usize) -> Cow<'static, str> {
     if group == 0 { name.into() } else { format!("{name} {}", group + 1).into() }
 }
 
-/// The values of one part.
-#[derive(Clone, Copy, Debug, Default)]
-struct Output {
-    values: Option<[Buffer; 2]>,
-    previous_a: Option<Buffer>,
-}
-
 /// What passes and resources of a kind are called.
 struct Labels {
     pass: &'static str,
@@ -375,7 +366,7 @@ fn declare_outputs<F>(
         }
     }
 
-    let capacity = capacity(deformer, declared, jobs, &indices)?;
+    let capacity = declared.capacity(deformer, jobs, &indices)?;
     let members = indices.iter().zip(&values);
     let members = members.map(|(&part, &[a, b])| Member { part, a, b: Some(b), seeds: false });
     let work = Work::new(outputs.len(), jobs, members, kind == OutputKind::Persistent);
@@ -394,112 +385,4 @@ fn declare_outputs<F>(
         stages.push(Stage { label, page: *page, palettes, block, a: previous, b: unused, work });
     }
     Ok(())
-}
-
-/// Bytes of the block for these parts.
-fn capacity(
-    deformer: &Deformer,
-    declared: &Declared<'_>,
-    jobs: &[Job],
-    parts: &[usize],
-) -> Result<u64, DeformError> {
-    let mut outputs = vec![PartOutput::NOWHERE; declared.parts.len()];
-    parts.iter().for_each(|&part| outputs[part] = PartOutput { a: 0, b: 0 });
-    Ok(FrameBlock::capacity(&deformer.cast, jobs, &outputs)? as u64 * 16)
-}
-
-/// What is deformed.
-struct Declared<'d> {
-    parts: Vec<DeclaredPart<'d>>,
-    groups: Vec<DeclaredGroup>,
-}
-
-/// Instances that are deformed with the same bindings.
-struct DeclaredGroup {
-    page: usize,
-    jobs: Vec<Job>,
-    /// Among all parts.
-    parts: Range<usize>,
-}
-
-struct DeclaredPart<'d> {
-    instance: InstanceId,
-    source: &'d Source,
-    part: &'d SourcePart,
-    kind: OutputKind,
-}
-
-impl<'d> Declared<'d> {
-    fn collect(
-        deformer: &'d Deformer,
-        instances: impl IntoIterator<Item = InstanceId>,
-        options: &DeclareOptions<'_>,
-    ) -> Result<Self, DeformError> {
-        let mut parts = Vec::new();
-        let mut groups: Vec<DeclaredGroup> = Vec::new();
-        let mut sharing = Sharing::new(deformer.cast.reach());
-        let mut instances: Vec<InstanceId> = instances.into_iter().collect();
-        for instance in &instances {
-            deformer.cast.source_of(*instance)?;
-        }
-        // Those whose vertices lie together share bindings.
-        instances.sort_by_key(|id| deformer.cast.source_of(*id).map_or(0, |source| source.page));
-        for instance in instances {
-            let source = deformer.cast.source_of(instance)?;
-            let rows = deformer.cast.animator.palette(instance)?.len();
-            if sharing.starts_group(source.page, source.needs(rows))? {
-                groups.push(DeclaredGroup {
-                    page: source.page,
-                    jobs: Vec::new(),
-                    parts: parts.len()..parts.len(),
-                });
-            }
-            let Some(group) = groups.last_mut() else { continue };
-            group.jobs.push(Job::after(&group.jobs, instance, rows, parts.len())?);
-            for part in &source.parts {
-                parts.push(DeclaredPart {
-                    instance,
-                    source,
-                    part,
-                    kind: (options.kind)(instance, part.part),
-                });
-            }
-            group.parts.end = parts.len();
-        }
-        if groups.is_empty() {
-            groups.push(DeclaredGroup { page: 0, jobs: Vec::new(), parts: 0..0 });
-        }
-        Ok(Self { parts, groups })
-    }
-}
-
-impl DeclaredPart<'_> {
-    fn name(&self, what: &str) -> String {
-        let model = &self.source.model;
-        format!("{} {what}", model.skeleton().names()[model.parts()[self.part.part as usize].node as usize])
-    }
-
-    fn bytes_a(&self) -> u64 {
-        u64::from(self.part.vertices.max(1)) * BYTES_A
-    }
-
-    fn bytes_b(&self) -> u64 {
-        let bytes = u64::from(self.part.vertices) * u64::from(self.source.precision.words_b()) * 4;
-        // What exact variants bind at least; one layout serves all.
-        bytes.max(16)
-    }
-
-    fn with(&self, output: &Output) -> Option<SkinnedPart> {
-        let [a, b] = output.values?;
-        Some(SkinnedPart {
-            instance: self.instance,
-            model: self.source.model.clone(),
-            part: self.part.part,
-            a,
-            b,
-            previous_a: output.previous_a,
-            precision: self.source.precision,
-            first_vertices: self.part.primitives.iter().map(|p| p.first).collect(),
-        })
-    }
 }

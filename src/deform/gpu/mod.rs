@@ -3,6 +3,7 @@
 mod animate;
 mod buffers;
 mod declare;
+mod declared;
 mod deformer;
 mod kernels;
 mod own;
