@@ -118,6 +118,9 @@ fn palettes_evaluated_into_upload_memory_give_the_same_bytes() {
 #[test]
 fn what_is_prepared_is_recorded_once_and_as_it_was() {
     let mut crowd = Crowd::new(gpu::device(), clearable());
+    crowd.deformer.prepare().unwrap();
+    let (id, _) = crowd.instances[0];
+    assert_eq!(crowd.deformer.vertices(id, 0).err(), Some(DeformError::NotRecorded), "not yet");
     crowd.record();
     crowd.deformer.prepare().unwrap();
     // Counts from the record after the next.

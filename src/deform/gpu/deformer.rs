@@ -255,7 +255,8 @@ impl Deformer {
     /// Where a part's deformed vertices lie after a record, until models or instances change. `part` is one of
     /// [`Model::shown_parts`].
     pub fn vertices(&self, instance: InstanceId, part: u32) -> Result<DeformedVertices<'_>, DeformError> {
-        let recorded = self.own.as_ref().filter(|own| own.revision == self.cast.revision());
+        let revision = self.cast.revision();
+        let recorded = self.own.as_ref().filter(|own| own.is_recorded && own.revision == revision);
         let recorded = recorded.ok_or(DeformError::NotRecorded)?;
         let (group, range) = self.layout.find(&self.cast, instance, part)?;
         let group = &recorded.groups[group];
@@ -271,7 +272,7 @@ impl Deformer {
     /// Records a copy of all deformed vertices for the CPU, behind the last [`Deformer::record`] in the
     /// same or a later submit. The result is there once the caller's device was polled after the submit.
     pub fn read_back(&self, encoder: &mut wgpu::CommandEncoder) -> Result<ReadBack, DeformError> {
-        let own = self.own.as_ref().ok_or(DeformError::NotRecorded)?;
+        let own = self.own.as_ref().filter(|own| own.is_recorded).ok_or(DeformError::NotRecorded)?;
         let outputs = own.groups.iter().map(|group| [&group.out_a, &group.out_b]);
         Ok(ReadBack::record(&self.device, encoder, outputs, own.revision))
     }

@@ -23,6 +23,8 @@ pub(super) struct Own {
     pub(super) groups: Vec<OwnGroup>,
     /// Everything is in mapped memory, ready to be copied.
     is_prepared: bool,
+    /// Outputs hold something.
+    pub(super) is_recorded: bool,
 }
 
 #[derive(Debug)]
@@ -72,7 +74,7 @@ impl Own {
             OwnGroup::new(device, reach, cast, group, kernels, &sources, usage)
         };
         let groups = layout.groups.iter().map(group).collect::<Result<_, _>>()?;
-        Ok(Self { revision: cast.revision(), groups, is_prepared: false })
+        Ok(Self { revision: cast.revision(), groups, is_prepared: false, is_recorded: false })
     }
 
     /// Bytes of all buffers.
@@ -144,6 +146,7 @@ impl Own {
         for group in &self.groups {
             kernels.dispatch(&mut pass, &group.bindings, group.frame.counts());
         }
+        self.is_recorded = true;
         Ok(())
     }
 }
