@@ -12,10 +12,13 @@ mod common;
 #[path = "../benches/gpu/models.rs"]
 #[allow(dead_code, reason = "the bench uses more of it")]
 mod models;
+#[path = "../benches/gpu/octahedral.rs"]
+mod octahedral;
 
 use common::gpu;
 use glam::{DMat3, DVec3, DVec4, Vec3, Vec3Swizzles};
 use models::{Counts, Shape, character};
+use octahedral::{decode, encode, encode_signed};
 use sinew::{
     CpuDeformer, Deformer, Model, Precision,
     animate::JointMatrix,
@@ -216,32 +219,4 @@ fn expected(
     let position = DVec3::new(rows[0].dot(point), rows[1].dot(point), rows[2].dot(point));
     let linear = DMat3::from_cols(rows[0].truncate(), rows[1].truncate(), rows[2].truncate()).transpose();
     [position, linear.inverse().transpose() * source[1], linear * source[2]]
-}
-
-fn fold(v: Vec3) -> [f32; 2] {
-    let p = v * (32767.0 / (v.x.abs() + v.y.abs() + v.z.abs()));
-    if p.z < 0.0 {
-        [(32767.0 - p.y.abs()).copysign(p.x), (32767.0 - p.x.abs()).copysign(p.y)]
-    } else {
-        [p.x, p.y]
-    }
-}
-
-fn encode(v: Vec3) -> u32 {
-    let [x, y] = fold(v).map(|c| c.round_ties_even() as i32 as u32 & 0xffff);
-    x | y << 16
-}
-
-/// The lowest bit of y is the sign.
-fn encode_signed(v: Vec3, is_negative: bool) -> u32 {
-    let ([x, y], odd) = (fold(v), i32::from(is_negative));
-    let y = ((y * 4.0).round_ties_even().min(131_067.0) as i32 + 4 - 4 * odd).div_euclid(8) * 2 + odd;
-    x.round_ties_even() as i32 as u32 & 0xffff | (y as u32) << 16
-}
-
-fn decode(word: u32) -> DVec3 {
-    let [x, y] = [word as u16 as i16, (word >> 16) as u16 as i16].map(f64::from);
-    let z = 32767.0 - x.abs() - y.abs();
-    let fold = (-z).max(0.0);
-    DVec3::new(x - fold.copysign(x), y - fold.copysign(y), z).normalize()
 }

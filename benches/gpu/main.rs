@@ -18,6 +18,7 @@ mod gpu;
 mod kernel;
 mod layouts;
 mod models;
+mod octahedral;
 mod real;
 mod report;
 mod stages;

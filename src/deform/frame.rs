@@ -188,7 +188,7 @@ impl FrameBlock {
             places.clear();
             for job in run {
                 let output = outputs[job.outputs + at];
-                if !output.is_dead() && cast.animator.is_part_shown(job.instance, part.part)? {
+                if is_written(cast, job, part, output)? {
                     places.push((*job, output));
                 }
             }
@@ -220,7 +220,7 @@ impl FrameBlock {
         for job in shown(cast, jobs, left_out) {
             let source = cast.source_of(job.instance)?;
             for (part, output) in source.parts.iter().zip(&outputs[job.outputs..]) {
-                if !output.is_dead() && cast.animator.is_part_shown(job.instance, part.part)? {
+                if is_written(cast, job, part, *output)? {
                     self.counts.iter_mut().zip(part.items).for_each(|(sum, items)| *sum += items);
                 }
             }
@@ -316,6 +316,11 @@ fn shown<'j>(cast: &'j Cast, jobs: &'j [Job], left_out: &'j [bool]) -> impl Iter
     let is_shown = |job: &Job| cast.animator.is_shown(job.instance).unwrap_or_default();
     let stays = |at: usize| left_out.get(at).copied().unwrap_or_default();
     jobs.iter().enumerate().filter(move |(at, job)| !stays(*at) && is_shown(job)).map(|(_, job)| job)
+}
+
+/// Whether some pass reads the part and it is shown.
+fn is_written(cast: &Cast, job: &Job, part: &SourcePart, output: PartOutput) -> Result<bool, DeformError> {
+    Ok(!output.is_dead() && cast.animator.is_part_shown(job.instance, part.part)?)
 }
 
 /// A spline between huge keys can leave NaN.
