@@ -6,6 +6,11 @@ fn with_sign(magnitude: f32, sign: f32) -> f32 {
     return bitcast<f32>((bitcast<u32>(magnitude) & 0x7fffffffu) | (bitcast<u32>(sign) & 0x80000000u));
 }
 
+// Negative where only one is.
+fn flipped(value: f32, sign: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(value) ^ (bitcast<u32>(sign) & 0x80000000u));
+}
+
 // Both halves as integers from -32768 to 32767.
 fn unpack_signed(word: u32) -> vec2<f32> {
     return vec2<f32>(f32(bitcast<i32>(word << 16u) >> 16u), f32(bitcast<i32>(word) >> 16u));
@@ -28,39 +33,45 @@ fn oct_decode(word: u32) -> vec3<f32> {
     return normalize(oct_decode_unscaled(word));
 }
 
-// Coordinates of `v`, of any length, reversed where `scale` is negative: 32767 or its negative. A vector that
-// vanishes becomes +z.
-fn oct_fold(v: vec3<f32>, scale: f32) -> vec2<f32> {
-    let p = v * (scale / max(abs(v.x) + abs(v.y) + abs(v.z), 1e-30));
-    // Below, the corners are folded out. Nothing is added last: compilers that add up what follows in another order
-    // would round twice, and at an edge a step too far is on the other side.
-    let is_below = p.z < 0.0;
-    let x = select(p.x, with_sign(32767.0 - abs(p.y), p.x), is_below);
-    let y = select(p.y, with_sign(32767.0 - abs(p.x), p.y), is_below);
-    return vec2<f32>(x, y);
+// The sum of all magnitudes; what vanishes becomes +z.
+fn oct_sum(v: vec3<f32>) -> f32 {
+    return max(abs(v.x) + abs(v.y) + abs(v.z), 1e-30);
 }
 
-// Adding 1.5 * 2^23 leaves the nearest integer in the low bits of the significand.
+// Coordinates of `v` times `oct_sum(v)`. Below the plane z = 0 the corners are folded out: the sum less the one
+// magnitude is what the other and z leave.
+fn oct_fold(v: vec3<f32>) -> vec2<f32> {
+    let fold = max(-v.z, 0.0);
+    return vec2<f32>(v.x + with_sign(fold, v.x), v.y + with_sign(fold, v.y));
+}
+
+// Adding 1.5 * 2^23 leaves the nearest integer in the low bits of the significand. What is added comes from a product:
+// compilers add up sums in another order, which rounds twice, and at an edge a step too far is on the other side.
 const NEAREST: f32 = 12582912.0;
 
-fn oct_encode(v: vec3<f32>, scale: f32) -> u32 {
-    let p = oct_fold(v, scale) + NEAREST;
+// Of any length, and reversed where `sign` is negative.
+fn oct_encode(v: vec3<f32>, sign: f32) -> u32 {
+    let scale = with_sign(32767.0 / oct_sum(v), sign);
+    let p = oct_fold(vec3<f32>(v.xy, flipped(v.z, sign))) * scale + NEAREST;
     return (bitcast<u32>(p.x) & 0xffffu) | (bitcast<u32>(p.y) << 16u);
 }
 
 // A tangent's handedness is the lowest bit of y, set for -1: y is the nearest integer that is odd or even with it.
 const HANDEDNESS: u32 = 0x10000u;
 
-// 131067 quarters: the even number next to 32767 is below it.
-const MOST_QUARTERS: u32 = 0x4b41fffbu;
+// Less than 32767 by more than rounding: the even number next to it is below it.
+const SIGNED_STEPS: f32 = 32766.97;
 
-// `odd` is 1 for -1, else 0. It is taken off quarters of steps, in integers: compilers may add up floats in another
-// order, and twice rounded is a step off.
-fn oct_encode_signed(v: vec3<f32>, odd: u32) -> u32 {
-    let p = oct_fold(v, 32767.0);
-    let quarters = min(bitcast<u32>(p.y * 4.0 + NEAREST), MOST_QUARTERS);
-    let y = ((quarters + 4u - 4u * odd) << 14u) & 0xfffe0000u;
-    return (bitcast<u32>(p.x + NEAREST) & 0xffffu) | (odd << 16u) | y;
+// Adding 1.5 * 2^17 leaves the nearest 64th in the low bits.
+const NEAREST_64TH: f32 = 196608.0;
+
+// With the handedness of another word, or one like it.
+fn oct_encode_signed(v: vec3<f32>, word: u32) -> u32 {
+    let p = oct_fold(v);
+    let scale = SIGNED_STEPS / oct_sum(v);
+    let odd = word & HANDEDNESS;
+    let y = (bitcast<u32>(p.y * scale + NEAREST_64TH) << 10u) + (odd ^ HANDEDNESS);
+    return (bitcast<u32>(p.x * scale + NEAREST) & 0xffffu) | (y & 0xfffe0000u) | odd;
 }
 
 fn oct_sign(word: u32) -> f32 {

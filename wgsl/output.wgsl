@@ -29,13 +29,12 @@ fn outward(source: Vertex, skinned: Skinned) -> vec3<f32> {
 @if(exact)
 fn store_a(at: u32, source: Vertex, skinned: Skinned) {
     let n = outward(source, skinned);
-    out_a[at] = vec4<u32>(bitcast<vec3<u32>>(skinned.position), oct_encode(n, 32767.0));
+    out_a[at] = vec4<u32>(bitcast<vec3<u32>>(skinned.position), oct_encode(n, 1.0));
 }
 
 @if(!exact)
 fn store_a(at: u32, source: Vertex, skinned: Skinned) {
-    let scale = select(32767.0, -32767.0, skinned.determinant < 0.0);
-    let normal = oct_encode(skinned.normal, scale);
+    let normal = oct_encode(skinned.normal, skinned.determinant);
     out_a[at] = vec4<u32>(bitcast<vec3<u32>>(skinned.position), normal);
 }
 
@@ -52,6 +51,6 @@ fn store_b(start: u32, i: u32, source: Vertex, skinned: Skinned, direction: vec3
 
 @if(!exact)
 fn store_b(start: u32, i: u32, source: Vertex, skinned: Skinned, direction: vec3<f32>) {
-    let mirrors = select(0u, 1u, skinned.determinant < 0.0);
-    out_b[start + i] = oct_encode_signed(direction, ((source.tangent_word >> 16u) & 1u) ^ mirrors);
+    let word = source.tangent_word ^ (bitcast<u32>(skinned.determinant) >> 15u);
+    out_b[start + i] = oct_encode_signed(direction, word);
 }

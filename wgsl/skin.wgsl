@@ -6,7 +6,7 @@ struct Skinned {
     position: vec3<f32>,
     // Of any length, and reversed where the determinant is negative.
     normal: vec3<f32>,
-    // Of the linear part; only its sign is of use.
+    // Of the linear part; only its sign is of use, positive where it vanishes.
     determinant: f32,
 }
 
@@ -23,11 +23,26 @@ fn largest(m: JointMatrix) -> f32 {
     return max(max(most.x, most.y), most.z);
 }
 
-// What brings the largest coefficient to 1, so that products neither vanish nor overflow. Weights of up to 1 do
-// without: what a palette may hold is bounded, and only scales under 1e-12 lose their orientation.
+// Less than what determinants are; added, none is a negative zero.
+const VANISHES: f32 = 1e-37;
+
+struct Linear {
+    x: vec3<f32>,
+    y: vec3<f32>,
+    z: vec3<f32>,
+}
+
+// Weights of up to 1: what a palette may hold is bounded, and only scales under 1e-12 lose their orientation.
+@if(!exact && !any)
+fn linear_part(m: JointMatrix) -> Linear {
+    return Linear(m.x.xyz, m.y.xyz, m.z.xyz);
+}
+
+// Times what brings the largest coefficient to 1, so that products neither vanish nor overflow.
 @if(exact || any)
-fn normal_scale(m: JointMatrix) -> f32 {
-    return 1.0 / max(largest(m), 1e-30);
+fn linear_part(m: JointMatrix) -> Linear {
+    let scale = 1.0 / max(largest(m), 1e-30);
+    return Linear(m.x.xyz * scale, m.y.xyz * scale, m.z.xyz * scale);
 }
 
 // Positions by the matrix, normals by its cofactor matrix: the inverse transpose up to the determinant, finite
@@ -39,31 +54,16 @@ fn skin_vertex(m: JointMatrix, source: Vertex) -> Skinned {
         m.y.x * p.x + m.y.y * p.y + m.y.z * p.z + m.y.w,
         m.z.x * p.x + m.z.y * p.y + m.z.z * p.z + m.z.w,
     );
-    var x = m.x.xyz;
-    var y = m.y.xyz;
-    var z = m.z.xyz;
-    @if(exact || any) {
-        let scale = normal_scale(m);
-        x *= scale;
-        y *= scale;
-        z *= scale;
-    }
-    let xy = cross(x, y);
-    let zn = cross(z, source.normal);
-    let normal = vec3<f32>(dot(y, zn), -dot(x, zn), dot(xy, source.normal));
-    return Skinned(position, normal, dot(xy, z));
+    let linear = linear_part(m);
+    let xy = cross(linear.x, linear.y);
+    let zn = cross(linear.z, source.normal);
+    let normal = vec3<f32>(dot(linear.y, zn), -dot(linear.x, zn), dot(xy, source.normal));
+    let determinant = xy.x * linear.z.x + (xy.y * linear.z.y + (xy.z * linear.z.z + VANISHES));
+    return Skinned(position, normal, determinant);
 }
 
 // By the linear part; of any length.
 fn skin_tangent(m: JointMatrix, t: vec3<f32>) -> vec3<f32> {
-    var x = m.x.xyz;
-    var y = m.y.xyz;
-    var z = m.z.xyz;
-    @if(exact || any) {
-        let scale = normal_scale(m);
-        x *= scale;
-        y *= scale;
-        z *= scale;
-    }
-    return vec3<f32>(dot(x, t), dot(y, t), dot(z, t));
+    let linear = linear_part(m);
+    return vec3<f32>(dot(linear.x, t), dot(linear.y, t), dot(linear.z, t));
 }

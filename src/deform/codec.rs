@@ -26,34 +26,41 @@ pub(crate) fn oct_decode(word: u32) -> Vec3 {
     v / v.length()
 }
 
-/// Coordinates of `v`, of any length, reversed where `scale` is negative: 32767 or its negative. A vector that
-/// vanishes becomes +z.
-fn oct_fold(v: Vec3, scale: f32) -> [f32; 2] {
-    let p = v * (scale / (v.x.abs() + v.y.abs() + v.z.abs()).max(1e-30));
-    if p.z < 0.0 {
-        [(MOST_STEPS - p.y.abs()).copysign(p.x), (MOST_STEPS - p.x.abs()).copysign(p.y)]
-    } else {
-        [p.x, p.y]
-    }
+/// The sum of all magnitudes; what vanishes becomes +z.
+fn oct_sum(v: Vec3) -> f32 {
+    (v.x.abs() + v.y.abs() + v.z.abs()).max(1e-30)
 }
 
-pub(crate) fn oct_encode(v: Vec3, scale: f32) -> u32 {
-    let [x, y] = oct_fold(v, scale).map(|c| (c + NEAREST).to_bits());
+/// Coordinates of `v` times [`oct_sum`]. Below the plane z = 0 the corners are folded out: the sum less the one
+/// magnitude is what the other and z leave.
+fn oct_fold(v: Vec3) -> [f32; 2] {
+    let fold = (-v.z).max(0.0);
+    [v.x + fold.copysign(v.x), v.y + fold.copysign(v.y)]
+}
+
+/// Of any length, and reversed where `sign` is negative.
+pub(crate) fn oct_encode(v: Vec3, sign: f32) -> u32 {
+    let scale = (MOST_STEPS / oct_sum(v)).copysign(sign);
+    let z = if sign.is_sign_negative() { -v.z } else { v.z };
+    let [x, y] = oct_fold(v.with_z(z)).map(|c| (c * scale + NEAREST).to_bits());
     x & 0xffff | y << 16
 }
 
 /// A tangent's handedness is the lowest bit of y, set for -1.
 pub(crate) const HANDEDNESS: u32 = 0x1_0000;
 
-/// 131067 quarters: the even number next to 32767 is below it.
-const MOST_QUARTERS: u32 = 0x4b41_fffb;
+/// Less than 32767 by more than rounding: the even number next to it is below it.
+const SIGNED_STEPS: f32 = 32766.97;
+
+/// Adding 1.5 · 2¹⁷ leaves the nearest 64th in the low bits.
+const NEAREST_64TH: f32 = 196_608.0;
 
 /// A direction and a handedness: y is the nearest integer that is odd or even with it.
 pub(crate) fn oct_encode_signed(v: Vec3, is_negative: bool) -> u32 {
-    let ([x, y], odd) = (oct_fold(v, MOST_STEPS), u32::from(is_negative));
-    let quarters = (y * 4.0 + NEAREST).to_bits().min(MOST_QUARTERS);
-    let y = ((quarters + 4 - 4 * odd) << 14) & 0xfffe_0000;
-    (x + NEAREST).to_bits() & 0xffff | odd << 16 | y
+    let ([x, y], scale) = (oct_fold(v), SIGNED_STEPS / oct_sum(v));
+    let odd = u32::from(is_negative) << 16;
+    let y = ((y * scale + NEAREST_64TH).to_bits() << 10).wrapping_add(odd ^ HANDEDNESS) & 0xfffe_0000;
+    (x * scale + NEAREST).to_bits() & 0xffff | odd | y
 }
 
 pub(crate) fn oct_sign(word: u32) -> f32 {
@@ -100,7 +107,7 @@ mod tests {
             let (s, c) = (i as f32 * 2.399_963).sin_cos();
             let r = (1.0 - z * z).sqrt();
             let v = Vec3::new(r * c, r * s, z);
-            let w = oct_decode(oct_encode(v, MOST_STEPS));
+            let w = oct_decode(oct_encode(v, 1.0));
             worst = worst.max(v.cross(w).length().atan2(v.dot(w)));
             for is_negative in [false, true] {
                 let word = oct_encode_signed(v, is_negative);
@@ -115,21 +122,32 @@ mod tests {
     #[test]
     fn the_axes_survive_exactly() {
         for v in [Vec3::X, Vec3::Y, Vec3::Z, Vec3::NEG_X, Vec3::NEG_Y, Vec3::NEG_Z] {
-            assert_eq!(oct_decode(oct_encode(v, MOST_STEPS)), v);
+            assert_eq!(oct_decode(oct_encode(v, 1.0)), v);
         }
     }
 
     #[test]
-    fn a_negative_scale_reverses() {
+    fn the_ends_of_y_hold_either_handedness() {
+        for v in [Vec3::Y, Vec3::NEG_Y, Vec3::new(0.0, 1.0, -1e-7), Vec3::new(-1e-7, -1.0, 0.0)] {
+            for is_negative in [false, true] {
+                let word = oct_encode_signed(v, is_negative);
+                assert!(oct_decode(word).distance(v) < 1e-4, "{v}");
+                assert_eq!(oct_sign(word) < 0.0, is_negative, "{v}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_negative_sign_reverses() {
         for v in [Vec3::new(0.3, -0.5, 0.7), Vec3::new(-0.3, 0.5, -0.7), Vec3::new(0.9, 0.1, -0.2)] {
-            let reversed = oct_decode(oct_encode(v, -MOST_STEPS));
+            let reversed = oct_decode(oct_encode(v, -1.0));
             assert!(reversed.distance(-v.normalize()) < 1e-4, "{v}");
         }
     }
 
     #[test]
     fn a_zero_vector_encodes_to_a_finite_direction() {
-        assert_eq!(oct_decode(oct_encode(Vec3::ZERO, MOST_STEPS)), Vec3::Z);
+        assert_eq!(oct_decode(oct_encode(Vec3::ZERO, 1.0)), Vec3::Z);
     }
 
     #[test]

@@ -177,7 +177,7 @@ impl Streams {
             }
             Precision::Packed => {
                 let tangent = oct_encode_signed(tangent.truncate(), tangent.w < 0.0);
-                self.a.push([x, y, z, oct_encode(normal, MOST_STEPS)]);
+                self.a.push([x, y, z, oct_encode(normal, 1.0)]);
                 if is_any {
                     let (start, length) = (self.push_row(&row)?, row.len() as u32);
                     self.b.push([tangent, start, length, 0]);

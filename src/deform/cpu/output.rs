@@ -4,7 +4,7 @@ use glam::Vec3;
 
 use super::{skin::Skinned, source::Vertex};
 use crate::deform::{
-    codec::{HANDEDNESS, MOST_STEPS, oct_encode, oct_encode_signed},
+    codec::{HANDEDNESS, oct_encode, oct_encode_signed},
     source::Precision,
 };
 
@@ -29,11 +29,8 @@ pub(super) fn store_a(
 ) {
     let [x, y, z] = skinned.position.to_array().map(f32::to_bits);
     let normal = match precision {
-        Precision::Exact => oct_encode(outward(source, skinned), MOST_STEPS),
-        Precision::Packed => {
-            let scale = if skinned.determinant < 0.0 { -MOST_STEPS } else { MOST_STEPS };
-            oct_encode(skinned.normal, scale)
-        }
+        Precision::Exact => oct_encode(outward(source, skinned), 1.0),
+        Precision::Packed => oct_encode(skinned.normal, skinned.determinant),
     };
     out_a[at as usize] = [x, y, z, normal];
 }

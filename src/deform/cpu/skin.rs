@@ -22,7 +22,7 @@ pub(super) struct Skinned {
     pub(super) position: Vec3,
     /// Of any length, and reversed where the determinant is negative.
     pub(super) normal: Vec3,
-    /// Of the linear part; only its sign is of use.
+    /// Of the linear part; only its sign is of use, positive where it vanishes.
     pub(super) determinant: f32,
 }
 
@@ -33,6 +33,9 @@ pub(super) fn scaled(m: Rows, weight: f32) -> Rows {
 pub(super) fn added(sum: Rows, m: Rows, weight: f32) -> Rows {
     Rows { x: sum.x + m.x * weight, y: sum.y + m.y * weight, z: sum.z + m.z * weight }
 }
+
+/// Less than what determinants are; added, none is a negative zero.
+const VANISHES: f32 = 1e-37;
 
 fn largest(m: Rows) -> f32 {
     let rows = [m.x, m.y, m.z].map(|r| r.truncate().abs());
@@ -56,7 +59,8 @@ pub(super) fn skin_vertex(m: Rows, source: &Vertex, is_scaled: bool) -> Skinned 
     let xy = x.cross(y);
     let zn = z.cross(source.normal);
     let normal = Vec3::new(y.dot(zn), -x.dot(zn), xy.dot(source.normal));
-    Skinned { position, normal, determinant: xy.dot(z) }
+    let determinant = xy.x * z.x + (xy.y * z.y + (xy.z * z.z + VANISHES));
+    Skinned { position, normal, determinant }
 }
 
 /// By the linear part; of any length.
