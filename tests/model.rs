@@ -250,8 +250,8 @@ fn both_permutations_lead_back() {
 }
 
 #[test]
-fn chunks_hold_at_most_64_joints_and_1280_vertices_of_one_class() {
-    let count = 6000u32;
+fn chunks_hold_at_most_64_joints_and_2560_vertices_of_one_class() {
+    let count = 12_000u32;
     let mut influences = Influences::default();
     for i in 0..count {
         let weights = [1, 3, 6, 12][i as usize % 4];

@@ -16,14 +16,17 @@ mod models;
 mod octahedral;
 
 use common::gpu;
-use glam::{DMat3, DVec3, DVec4, Vec3, Vec3Swizzles};
+use glam::{DMat3, DVec3, DVec4, Quat, Vec3, Vec3Swizzles, Vec4};
 use models::{Counts, Shape, character};
 use octahedral::{decode, encode, encode_signed};
 use sinew::{
     CpuDeformer, Deformer, Model, Precision,
     animate::JointMatrix,
     deform::{BakedPrimitive, MORPH_TOLERANCE},
-    model::{Mesh, ModelDesc, MorphTarget, Node, Part, Primitive, PrimitiveDesc, Skeleton, Topology},
+    model::{
+        Influence, Influences, Mesh, ModelDesc, MorphTarget, Node, Part, Primitive, PrimitiveDesc, Skeleton,
+        Skin, Topology, Transform,
+    },
 };
 
 /// Share of the diagonal.
@@ -102,24 +105,91 @@ fn directions_on_the_edges_of_the_octahedron_stay_where_they_are() {
         ..Default::default()
     })
     .unwrap();
+    for baked in at_rest(&model, Precision::Packed) {
+        for (n, (found, tangent)) in
+            normals.iter().zip(baked[0].vertices.normals.iter().zip(&baked[0].vertices.tangents))
+        {
+            assert!(found.distance(*n) < 1.5e-4, "{n} became {found}");
+            assert!(tangent.truncate().distance(n.zxy()) < 2e-4, "{} became {tangent}", n.zxy());
+        }
+    }
+}
+
+/// By the kernel and by its twin.
+fn at_rest(model: &Model, precision: Precision) -> [Vec<BakedPrimitive>; 2] {
     let (device, queue) = gpu::device();
     let mut deformer = Deformer::new(&device);
-    let id = deformer.add_model(&queue, &model).unwrap();
+    let id = deformer.add_model_with(&queue, model, precision).unwrap();
     let id = deformer.spawn(id).unwrap();
     let mut encoder = device.create_command_encoder(&Default::default());
     deformer.record(&mut encoder).unwrap();
     let read_back = deformer.read_back(&mut encoder).unwrap();
     gpu::submit(&device, &queue, encoder);
     let mut cpu = CpuDeformer::new();
-    let on_cpu = cpu.add_model(&model, Precision::Packed).unwrap();
+    let on_cpu = cpu.add_model(model, precision).unwrap();
     let on_cpu = cpu.spawn(on_cpu).unwrap();
     cpu.run().unwrap();
-    for baked in [read_back.bake(&deformer, id).unwrap().unwrap(), cpu.bake(on_cpu).unwrap()] {
-        for (n, (found, tangent)) in
-            normals.iter().zip(baked[0].vertices.normals.iter().zip(&baked[0].vertices.tangents))
-        {
-            assert!(found.distance(*n) < 1.5e-4, "{n} became {found}");
-            assert!(tangent.truncate().distance(n.zxy()) < 2e-4, "{} became {tangent}", n.zxy());
+    [read_back.bake(&deformer, id).unwrap().unwrap(), cpu.bake(on_cpu).unwrap()]
+}
+
+/// A vertex that all joints move alike, and one that the first moves alone.
+fn joined(rests: &[Transform]) -> Model {
+    let nodes = rests.iter().map(|&rest| Node { rest, ..Default::default() });
+    let skeleton = Skeleton::new(nodes.collect()).unwrap();
+    let skin = Skin::new("", &skeleton, (0..rests.len() as u32).collect(), None).unwrap();
+    let mut influences = Influences::default();
+    let weight = 1.0 / rests.len() as f32;
+    influences.push((0..rests.len() as u32).map(|joint| Influence { joint, weight }));
+    influences.push([Influence { joint: 0, weight: 1.0 }]);
+    let primitive = PrimitiveDesc {
+        topology: Topology::Points,
+        positions: vec![Vec3::ZERO; 2],
+        normals: vec![Vec3::Z; 2],
+        tangents: vec![Vec4::new(1.0, 0.0, 0.0, 1.0); 2],
+        influences: Some(influences),
+        ..Default::default()
+    };
+    Model::new(ModelDesc {
+        skeleton,
+        meshes: vec![Mesh::new("", vec![primitive], Vec::new()).unwrap()],
+        skins: vec![skin],
+        parts: vec![Part { node: 0, mesh: 0, skin: Some(0), weights: Vec::new() }],
+        ..Default::default()
+    })
+    .unwrap()
+}
+
+fn normals_and_signs(baked: &[BakedPrimitive]) -> Vec<(Vec3, f32)> {
+    let vertices = &baked[0].vertices;
+    vertices.normals.iter().copied().zip(vertices.tangents.iter().map(|t| t.w)).collect()
+}
+
+#[test]
+fn joints_that_do_not_mirror_blend_into_no_mirror_even_half_a_turn_apart() {
+    // Together they are minus a third of the identity.
+    let halves = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| Transform {
+        rotation: Quat::from_axis_angle(axis, std::f32::consts::PI),
+        ..Default::default()
+    });
+    for precision in [Precision::Packed, Precision::Exact] {
+        for baked in at_rest(&joined(&halves), precision) {
+            let [(blended, sign), (alone, _)] = normals_and_signs(&baked)[..] else { panic!() };
+            assert!(blended.distance(Vec3::Z) < 1e-4 && sign == 1.0, "{precision:?} {blended} {sign}");
+            assert!(alone.distance(Vec3::NEG_Z) < 1e-4, "{precision:?} {alone}");
+        }
+    }
+}
+
+#[test]
+fn beside_a_joint_that_mirrors_vertices_mirror_as_their_own_blend_does() {
+    let mirror = Transform { scale: Vec3::new(-1.0, 1.0, 1.0), ..Default::default() };
+    let large = Transform { scale: Vec3::splat(3.0), ..Default::default() };
+    for precision in [Precision::Packed, Precision::Exact] {
+        for baked in at_rest(&joined(&[mirror, large]), precision) {
+            let [(blended, of_both), (alone, of_mirror)] = normals_and_signs(&baked)[..] else { panic!() };
+            assert!(blended.distance(Vec3::Z) < 1e-4 && alone.distance(Vec3::Z) < 1e-4, "{precision:?}");
+            let handed = if precision == Precision::Packed { [1.0, -1.0] } else { [1.0, 1.0] };
+            assert_eq!([of_both, of_mirror], handed, "{precision:?}");
         }
     }
 }

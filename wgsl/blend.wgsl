@@ -2,14 +2,34 @@
 // workgroup memory, as many of them as the class has: a weight of zero costs less than a branch.
 import package::bindings::{extra, palette};
 import package::layout::{CHUNK_JOINTS, JointMatrix};
-import package::skin::{added, scaled};
+import package::skin::{added, mirrors, scaled};
 import package::source::{load_four, load_next_four, load_row, WEIGHT_STEP};
 
 var<workgroup> joints: array<JointMatrix, CHUNK_JOINTS>;
 
+// Whether one of them mirrors. Almost none do, and then no vertex needs to look.
+var<workgroup> one_mirrors: atomic<u32>;
+
+fn keep_none() {
+    atomicStore(&one_mirrors, 0u);
+}
+
 // Weights are kept in steps; the matrices take the step's size, once for a workgroup.
 fn keep_joint(at: u32, m: JointMatrix) {
     joints[at] = scaled(m, WEIGHT_STEP);
+    if mirrors(m) {
+        atomicStore(&one_mirrors, 1u);
+    }
+}
+
+@if(any)
+fn may_mirror() -> bool {
+    return true;
+}
+
+@if(!any)
+fn may_mirror() -> bool {
+    return atomicLoad(&one_mirrors) != 0u;
 }
 
 @if(one)

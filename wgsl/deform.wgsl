@@ -3,7 +3,7 @@
 // VARIANT is this variant's place in the frame block's headers.
 import constants::VARIANT;
 import package::bindings::{frame, palette, tables};
-import package::blend::{blend, keep_joint};
+import package::blend::{blend, keep_joint, keep_none, may_mirror};
 import package::layout::{MorphHeader, VariantHeader, WorkItem, NO_OUTPUT};
 import package::morph::{morph_header, morph_vertex};
 import package::output::{store_a, store_b};
@@ -38,6 +38,10 @@ fn deform(
     let vertices = item.counts & 0xffffu;
     let listed = item.counts >> 16u;
 
+    if lane == 0u {
+        keep_none();
+    }
+    workgroupBarrier();
     for (var j = lane; j < listed; j += WORKGROUP) {
         keep_joint(j, palette[item.palette + tables[item.joint_list + j]]);
     }
@@ -45,19 +49,27 @@ fn deform(
 
     @if(morph) let morphs = morph_header(item.morph);
     @if(!morph) let morphs = MorphHeader(0u, 0u, 0u, 0u);
-    // A loop without branches on what is written.
-    if item.out_a != NO_OUTPUT && item.out_b != NO_OUTPUT {
+    let into = Into(item.out_a != NO_OUTPUT, item.out_b != NO_OUTPUT, may_mirror());
+    // Most often a loop without branches.
+    if into.a && into.b && !into.may_mirror {
         for (var i = lane; i < vertices; i += WORKGROUP) {
-            deform_vertex(item, morphs, i, true, true);
+            deform_vertex(item, morphs, i, Into(true, true, false));
         }
     } else {
         for (var i = lane; i < vertices; i += WORKGROUP) {
-            deform_vertex(item, morphs, i, item.out_a != NO_OUTPUT, item.out_b != NO_OUTPUT);
+            deform_vertex(item, morphs, i, into);
         }
     }
 }
 
-fn deform_vertex(item: WorkItem, morphs: MorphHeader, i: u32, into_a: bool, into_b: bool) {
+// What a vertex takes.
+struct Into {
+    a: bool,
+    b: bool,
+    may_mirror: bool,
+}
+
+fn deform_vertex(item: WorkItem, morphs: MorphHeader, i: u32, into: Into) {
     let at = item.source + i * STRIDE;
     var vertex = load_vertex(at);
     @if(morph) {
@@ -66,11 +78,11 @@ fn deform_vertex(item: WorkItem, morphs: MorphHeader, i: u32, into_a: bool, into
         }
     }
     let m = blend(at, i, item.palette, item.extra);
-    let skinned = skin_vertex(m, vertex);
-    if into_a {
+    let skinned = skin_vertex(m, vertex, into.may_mirror);
+    if into.a {
         store_a(item.out_a + i, vertex, skinned);
     }
-    if into_b {
+    if into.b {
         store_b(item.out_b, i, vertex, skinned, skin_tangent(m, vertex.tangent));
     }
 }

@@ -6,7 +6,7 @@ struct Skinned {
     position: vec3<f32>,
     // Of any length, and reversed where the determinant is negative.
     normal: vec3<f32>,
-    // Of the linear part; only its sign is of use, positive where it vanishes.
+    // Only its sign is of use: negative where the blended matrix mirrors.
     determinant: f32,
 }
 
@@ -45,9 +45,20 @@ fn linear_part(m: JointMatrix) -> Linear {
     return Linear(m.x.xyz * scale, m.y.xyz * scale, m.z.xyz * scale);
 }
 
+// Positive where it vanishes.
+fn determinant(m: Linear, xy: vec3<f32>) -> f32 {
+    return xy.x * m.z.x + (xy.y * m.z.y + (xy.z * m.z.z + VANISHES));
+}
+
+fn mirrors(m: JointMatrix) -> bool {
+    let linear = linear_part(m);
+    return determinant(linear, cross(linear.x, linear.y)) < 0.0;
+}
+
 // Positions by the matrix, normals by its cofactor matrix: the inverse transpose up to the determinant, finite
-// when singular. Its first two rows share the product of row z with the normal.
-fn skin_vertex(m: JointMatrix, source: Vertex) -> Skinned {
+// when singular. Its first two rows share the product of row z with the normal. Where no joint at hand mirrors,
+// `may_mirror` says so, and the determinant is not looked at.
+fn skin_vertex(m: JointMatrix, source: Vertex, may_mirror: bool) -> Skinned {
     let p = source.position;
     let position = vec3<f32>(
         m.x.x * p.x + m.x.y * p.y + m.x.z * p.z + m.x.w,
@@ -58,8 +69,11 @@ fn skin_vertex(m: JointMatrix, source: Vertex) -> Skinned {
     let xy = cross(linear.x, linear.y);
     let zn = cross(linear.z, source.normal);
     let normal = vec3<f32>(dot(linear.y, zn), -dot(linear.x, zn), dot(xy, source.normal));
-    let determinant = xy.x * linear.z.x + (xy.y * linear.z.y + (xy.z * linear.z.z + VANISHES));
-    return Skinned(position, normal, determinant);
+    var sign = 1.0;
+    if may_mirror {
+        sign = determinant(linear, xy);
+    }
+    return Skinned(position, normal, sign);
 }
 
 // By the linear part; of any length.

@@ -4,11 +4,12 @@ use std::time::Instant;
 
 use sinew::{
     DeformerOptions, Precision,
-    animate::{CompressOptions, CompressedClips},
+    animate::{CompressOptions, CompressedClips, JointMatrix},
+    graph::UploadRing,
 };
 
 use crate::{
-    gpu::Gpu,
+    gpu::{Gpu, buffer},
     kernel::{Scene, checked},
     models::{Counts, Shape, character},
     report::Report,
@@ -25,6 +26,54 @@ pub(crate) fn run(gpu: &Gpu, report: &mut Report) {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| frames(gpu, report, characters, threads));
     }
+    for threads in [1, 8, 16] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| palettes(gpu, report, characters, threads));
+    }
+}
+
+/// Milliseconds.
+fn median(mut times: Vec<std::time::Duration>) -> f64 {
+    times.sort();
+    times[times.len() / 2].as_secs_f64() * 1e3
+}
+
+/// Characters whose palettes one task writes.
+const TOGETHER: usize = 50;
+const PALETTE: usize = 64 * size_of::<JointMatrix>();
+
+/// Palettes alone, from the first byte written into mapped memory until the GPU has copied them. They are read from
+/// caches, as those that are evaluated come from there.
+fn palettes(gpu: &Gpu, report: &mut Report, characters: usize, threads: usize) {
+    let bytes = (characters * PALETTE) as u64;
+    let made = [[JointMatrix::IDENTITY; 64]; TOGETHER];
+    let made: &[u8] = bytemuck::cast_slice(made.as_flattened());
+    let to = buffer(&gpu.device, bytes, wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC);
+    let mut ring = UploadRing::new(&gpu.device);
+    let mut times = Vec::new();
+    for _ in 0..FRAMES {
+        let mut staging = ring.take(bytes).unwrap();
+        let start = Instant::now();
+        let mut memory = staging.bytes();
+        let (places, _) = memory.slice(..bytes as usize).into_chunks::<{ TOGETHER * PALETTE }>();
+        let places: Vec<_> = places.into_iter().collect();
+        rayon::scope(|scope| {
+            for place in places {
+                scope.spawn(move |_| wgpu::WriteOnly::<[u8]>::from(place).copy_from_slice(made));
+            }
+        });
+
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        staging.copy(&mut encoder, 0..bytes, &to, 0);
+        staging.finish(&encoder);
+        gpu.queue.submit([encoder.finish()]);
+        gpu.wait();
+        times.push(start.elapsed());
+    }
+    let last: Vec<u8> = gpu.read(&to, bytes - made.len() as u64, made.len() as u64);
+    assert!(last == made, "palettes arrive");
+    let name = format!("palettes of {characters} characters alone, {threads} threads");
+    report.line(name, &[("ms until the GPU has them", median(times))]);
 }
 
 fn frames(gpu: &Gpu, report: &mut Report, characters: usize, threads: usize) {
@@ -61,7 +110,7 @@ fn frames(gpu: &Gpu, report: &mut Report, characters: usize, threads: usize) {
         }
     }
     gpu.wait();
-    // Palettes alone, from the first byte written until the GPU has them.
+    // A frame that is waited for.
     for _ in 0..20 {
         scene.deformer.advance(1.0 / 60.0);
         let start = Instant::now();
@@ -72,10 +121,6 @@ fn frames(gpu: &Gpu, report: &mut Report, characters: usize, threads: usize) {
         gpu.wait();
         upload.push(start.elapsed());
     }
-    let median = |mut times: Vec<std::time::Duration>| {
-        times.sort();
-        times[times.len() / 2].as_secs_f64() * 1e3
-    };
     report.line(
         format!("{characters} characters of 64 joints, {threads} threads"),
         &[

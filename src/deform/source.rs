@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::{
     DeformError,
-    codec::{MOST_STEPS, oct_encode, oct_encode_signed, pack_unorm, unorm16},
+    codec::{oct_encode, oct_encode_signed, pack_unorm, unorm16},
     targets::PackedTarget,
 };
 use crate::model::{Chunk, Influence, InfluenceClass, Influences, Primitive, chunks};

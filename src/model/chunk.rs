@@ -3,7 +3,7 @@
 use super::Influences;
 
 /// Most vertices of one chunk.
-pub const CHUNK_VERTICES: usize = 1280;
+pub const CHUNK_VERTICES: usize = 2560;
 /// Most joints of one chunk: what a workgroup keeps of the palette, and what 8-bit joints must reach.
 pub const CHUNK_JOINTS: usize = 64;
 
@@ -50,9 +50,11 @@ pub struct Chunk {
     pub joints: Vec<u32>,
 }
 
-/// Fewer vertices of a class than this join a higher one, where influences without weight cost less than a work item
-/// of their own.
-const FEW: usize = 256;
+/// Fewer vertices of a class than this join the next one up to [`InfluenceClass::Four`], where influences without weight
+/// cost less than work items of their own.
+const FEW: usize = 2000;
+/// The same for [`InfluenceClass::Eight`], which also reads more.
+const FEW_FOR_EIGHT: usize = 256;
 
 /// The class of vertices by their number of influences, given how many vertices have so many.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +75,8 @@ impl Classes {
         // Vertices of the class `Any` are read in another way.
         for class in 0..3 {
             let next = (class + 1..4).find(|next| vertices[*next] > 0);
-            if let Some(next) = next.filter(|_| (1..FEW).contains(&vertices[class])) {
+            let few = |next: &usize| if ALL[*next] == InfluenceClass::Eight { FEW_FOR_EIGHT } else { FEW };
+            if let Some(next) = next.filter(|next| (1..few(next)).contains(&vertices[class])) {
                 vertices[next] += vertices[class];
                 vertices[class] = 0;
                 classes[..=class].iter_mut().filter(|c| **c == ALL[class]).for_each(|c| *c = ALL[next]);
@@ -165,15 +168,16 @@ mod tests {
     fn many_vertices_of_a_class_have_chunks_of_their_own() {
         use InfluenceClass::{Eight, Four, One, Two};
         assert_eq!(
-            classes(&[(256, 1), (256, 2), (256, 3), (256, 5)]),
-            [(One, 256), (Two, 256), (Four, 256), (Eight, 256)]
+            classes(&[(2000, 1), (2000, 2), (256, 3), (256, 5)]),
+            [(One, 2000), (Two, 2000), (Four, 256), (Eight, 256)]
         );
     }
 
     #[test]
     fn few_vertices_join_the_next_class_that_has_any() {
         use InfluenceClass::{Eight, Four};
-        assert_eq!(classes(&[(255, 1), (10, 4)]), [(Four, 265)]);
+        assert_eq!(classes(&[(1999, 1), (10, 4)]), [(Four, 2009)]);
+        assert_eq!(classes(&[(255, 1), (10, 5)]), [(Eight, 265)]);
         assert_eq!(classes(&[(100, 1), (100, 2), (5, 6)]), [(Eight, 205)]);
     }
 

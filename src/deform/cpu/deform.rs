@@ -4,7 +4,7 @@ use super::{
     blend::{Group, keep_joint},
     morph::morph_vertex,
     output::{store_a, store_b},
-    skin::{skin_tangent, skin_vertex},
+    skin::{mirrors, skin_tangent, skin_vertex},
     source::{load_vertex, weight_step},
 };
 use crate::{
@@ -106,14 +106,16 @@ fn workgroup(input: Input<'_>, variant: Variant, item: WorkItem, outputs: &mut O
     let list = &streams.tables[item.joint_list as usize..][..listed];
 
     let step = weight_step(precision);
+    let is_scaled = precision == Precision::Exact || variant.class == InfluenceClass::Any;
     let mut joints = [JointMatrix::IDENTITY; CHUNK_JOINTS];
+    let mut may_mirror = variant.class == InfluenceClass::Any;
     for (joint, &listed) in joints.iter_mut().zip(list) {
         *joint = keep_joint(&palette[listed as usize], step);
+        may_mirror |= mirrors(palette[listed as usize].into(), is_scaled);
     }
 
     let group =
         Group { streams, precision, class: variant.class, joints: &joints, palette, extra: item.extra };
-    let is_scaled = precision == Precision::Exact || variant.class == InfluenceClass::Any;
     let morphs: Option<MorphHeader> = variant.morph.then(|| bytemuck::cast(frame[item.morph as usize]));
     let morphs = morphs.filter(|morphs| morphs.count > 0);
     for i in 0..vertices {
@@ -123,7 +125,7 @@ fn workgroup(input: Input<'_>, variant: Variant, item: WorkItem, outputs: &mut O
             vertex = morph_vertex(streams, frame, precision, vertex, morphs, at);
         }
         let m = group.blend(at, i);
-        let skinned = skin_vertex(m, &vertex, is_scaled);
+        let skinned = skin_vertex(m, &vertex, is_scaled, may_mirror);
         store_a(outputs.a, precision, item.out_a + i, &vertex, &skinned);
         let direction = skin_tangent(m, vertex.tangent, is_scaled);
         store_b(outputs.b, precision, item.out_b + i * precision.words_b(), &vertex, &skinned, direction);

@@ -22,7 +22,7 @@ pub(super) struct Skinned {
     pub(super) position: Vec3,
     /// Of any length, and reversed where the determinant is negative.
     pub(super) normal: Vec3,
-    /// Of the linear part; only its sign is of use, positive where it vanishes.
+    /// Only its sign is of use: negative where the blended matrix mirrors.
     pub(super) determinant: f32,
 }
 
@@ -49,9 +49,20 @@ fn linear(m: Rows, is_scaled: bool) -> [Vec3; 3] {
     [m.x, m.y, m.z].map(|row| row.truncate() * scale)
 }
 
+/// Positive where it vanishes.
+fn determinant(z: Vec3, xy: Vec3) -> f32 {
+    xy.x * z.x + (xy.y * z.y + (xy.z * z.z + VANISHES))
+}
+
+pub(super) fn mirrors(m: Rows, is_scaled: bool) -> bool {
+    let [x, y, z] = linear(m, is_scaled);
+    determinant(z, x.cross(y)) < 0.0
+}
+
 /// Positions by the matrix, normals by its cofactor matrix: the inverse transpose up to the determinant, finite
-/// when singular. Its first two rows share the product of row z with the normal.
-pub(super) fn skin_vertex(m: Rows, source: &Vertex, is_scaled: bool) -> Skinned {
+/// when singular. Its first two rows share the product of row z with the normal. Where no joint at hand mirrors,
+/// `may_mirror` says so, and the determinant is not looked at.
+pub(super) fn skin_vertex(m: Rows, source: &Vertex, is_scaled: bool, may_mirror: bool) -> Skinned {
     let p = source.position;
     let row = |r: Vec4| r.x * p.x + r.y * p.y + r.z * p.z + r.w;
     let position = Vec3::new(row(m.x), row(m.y), row(m.z));
@@ -59,7 +70,7 @@ pub(super) fn skin_vertex(m: Rows, source: &Vertex, is_scaled: bool) -> Skinned 
     let xy = x.cross(y);
     let zn = z.cross(source.normal);
     let normal = Vec3::new(y.dot(zn), -x.dot(zn), xy.dot(source.normal));
-    let determinant = xy.x * z.x + (xy.y * z.y + (xy.z * z.z + VANISHES));
+    let determinant = if may_mirror { determinant(z, xy) } else { 1.0 };
     Skinned { position, normal, determinant }
 }
 
