@@ -250,7 +250,7 @@ fn both_permutations_lead_back() {
 }
 
 #[test]
-fn chunks_hold_at_most_64_joints_and_2560_vertices_of_one_class() {
+fn chunks_hold_at_most_64_joints_and_1280_vertices_of_one_class() {
     let count = 12_000u32;
     let mut influences = Influences::default();
     for i in 0..count {

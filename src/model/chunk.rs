@@ -3,7 +3,7 @@
 use super::Influences;
 
 /// Most vertices of one chunk.
-pub const CHUNK_VERTICES: usize = 2560;
+pub const CHUNK_VERTICES: usize = 1280;
 /// Most joints of one chunk: what a workgroup keeps of the palette, and what 8-bit joints must reach.
 pub const CHUNK_JOINTS: usize = 64;
 
