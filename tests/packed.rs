@@ -9,16 +9,17 @@
 )]
 
 mod common;
+#[path = "../benches/gpu/directions.rs"]
+#[allow(dead_code, reason = "the bench uses more of it")]
+mod directions;
 #[path = "../benches/gpu/models.rs"]
 #[allow(dead_code, reason = "the bench uses more of it")]
 mod models;
-#[path = "../benches/gpu/octahedral.rs"]
-mod octahedral;
 
 use common::gpu;
+use directions::{kept_normal, kept_tangent};
 use glam::{DMat3, DVec3, DVec4, Quat, Vec3, Vec3Swizzles, Vec4};
 use models::{Counts, Shape, character};
-use octahedral::{decode, encode, encode_signed};
 use sinew::{
     CpuDeformer, Deformer, Model, Precision,
     animate::JointMatrix,
@@ -213,14 +214,18 @@ fn diagonal(primitive: &Primitive) -> f64 {
     low.distance(high)
 }
 
+fn angle(found: DVec3, expected: DVec3) -> f64 {
+    found.cross(expected).length().atan2(found.dot(expected))
+}
+
 fn check(model: &Model, palette: &[JointMatrix], baked: &[BakedPrimitive], side: &str) {
     let primitive = &model.meshes()[0].primitives()[0];
     let bound = POSITION * diagonal(primitive);
     let targets: Vec<_> = primitive.targets().iter().map(|t| Decoded::new(t, diagonal(primitive))).collect();
-    let angle = |found: DVec3, expected: DVec3| found.cross(expected).length().atan2(found.dot(expected));
     let vertices = &baked[0].vertices;
     for (source, &deformed) in primitive.deformed_vertices().iter().enumerate() {
-        let [position, normal, tangent] = expected(primitive, &targets, palette, deformed as usize);
+        let kept = kept(primitive, &targets, deformed as usize);
+        let [position, normal, tangent] = Blend::new(primitive, palette, deformed as usize).apply(kept);
         let off = vertices.positions[source].as_dvec3().distance(position);
         assert!(off <= bound, "{side}: vertex {source} is {off:e} m off, allowed {bound:e}");
         let off = angle(vertices.normals[source].as_dvec3(), normal);
@@ -260,33 +265,78 @@ impl<'t> Decoded<'t> {
     }
 }
 
-/// Position, normal and tangent.
-fn expected(
-    primitive: &Primitive,
-    targets: &[Decoded<'_>],
-    palette: &[JointMatrix],
-    vertex: usize,
-) -> [DVec3; 3] {
+/// Position, normal and tangent as packing leaves them.
+fn kept(primitive: &Primitive, targets: &[Decoded<'_>], vertex: usize) -> [DVec3; 3] {
     let tangent = primitive.tangents()[vertex];
     let mut source = [
         primitive.positions()[vertex].as_dvec3(),
-        decode(encode(primitive.normals()[vertex])),
-        decode(encode_signed(tangent.truncate(), tangent.w < 0.0)),
+        kept_normal(primitive.normals()[vertex]),
+        kept_tangent(tangent),
     ];
     for (target, weight) in targets.iter().zip(WEIGHTS) {
         for (sum, delta) in source.iter_mut().zip(target.delta(vertex as u32).unwrap_or_default()) {
             *sum += f64::from(weight) * delta;
         }
     }
-    let mut rows = [DVec4::ZERO; 3];
-    for influence in primitive.influences().unwrap().row(vertex) {
-        let m = palette[influence.joint as usize];
-        for (sum, row) in rows.iter_mut().zip([m.x, m.y, m.z]) {
-            *sum += f64::from(influence.weight) * DVec4::from_array(row.map(f64::from));
+    source
+}
+
+/// The blended matrix of one vertex.
+struct Blend {
+    rows: [DVec4; 3],
+    linear: DMat3,
+    for_normals: DMat3,
+}
+
+impl Blend {
+    fn new(primitive: &Primitive, palette: &[JointMatrix], vertex: usize) -> Self {
+        let mut rows = [DVec4::ZERO; 3];
+        for influence in primitive.influences().unwrap().row(vertex) {
+            let m = palette[influence.joint as usize];
+            for (sum, row) in rows.iter_mut().zip([m.x, m.y, m.z]) {
+                *sum += f64::from(influence.weight) * DVec4::from_array(row.map(f64::from));
+            }
+        }
+        let linear = DMat3::from_cols(rows[0].truncate(), rows[1].truncate(), rows[2].truncate()).transpose();
+        Self { rows, linear, for_normals: linear.inverse().transpose() }
+    }
+
+    /// To a position, a normal and a tangent.
+    fn apply(&self, [position, normal, tangent]: [DVec3; 3]) -> [DVec3; 3] {
+        let point = position.extend(1.0);
+        [self.rows.map(|row| row.dot(point)).into(), self.for_normals * normal, self.linear * tangent]
+    }
+}
+
+/// By how much the matrix turns a small error of `v` at most, relative to what becomes of `v`.
+fn gain(m: DMat3, v: DVec3) -> f64 {
+    m.to_cols_array().iter().map(|c| c * c).sum::<f64>().sqrt() / (m * v).length()
+}
+
+#[test]
+fn packed_directions_are_off_by_no_more_than_what_is_stated_for_both_ends() {
+    for (seed, influences) in (1..).zip([1, 4, 7, 12]) {
+        let model = character(seed, Shape::of(4000, 40, Counts::All(influences)));
+        let mut cpu = CpuDeformer::new();
+        let id = cpu.add_model(&model, Precision::Packed).unwrap();
+        let id = cpu.spawn(id).unwrap();
+        pose(cpu.animator_mut(), id, &model);
+        cpu.run().unwrap();
+        let palette = cpu.animator().palette(id).unwrap();
+        let primitive = &model.meshes()[0].primitives()[0];
+        let baked = cpu.bake(id).unwrap();
+        let vertices = &baked[0].vertices;
+        for (source, &deformed) in primitive.deformed_vertices().iter().enumerate() {
+            let blend = Blend::new(primitive, palette, deformed as usize);
+            let normal = primitive.normals()[deformed as usize].as_dvec3();
+            let tangent = primitive.tangents()[deformed as usize].truncate().as_dvec3();
+            let [_, to_normal, to_tangent] = blend.apply([DVec3::ZERO, normal, tangent]);
+            let off = angle(vertices.normals[source].as_dvec3(), to_normal);
+            let allowed = 5e-5 * gain(blend.for_normals, normal) + 1e-4;
+            assert!(off <= allowed, "the normal of vertex {source} is {off:e} rad off, allowed {allowed:e}");
+            let off = angle(vertices.tangents[source].truncate().as_dvec3(), to_tangent);
+            let allowed = 7e-5 * gain(blend.linear, tangent) + 1.2e-4;
+            assert!(off <= allowed, "the tangent of vertex {source} is {off:e} rad off, allowed {allowed:e}");
         }
     }
-    let point = source[0].extend(1.0);
-    let position = DVec3::new(rows[0].dot(point), rows[1].dot(point), rows[2].dot(point));
-    let linear = DMat3::from_cols(rows[0].truncate(), rows[1].truncate(), rows[2].truncate()).transpose();
-    [position, linear.inverse().transpose() * source[1], linear * source[2]]
 }

@@ -1,6 +1,7 @@
-// Octahedral unit vectors in 2x16 bits (Cigolle et al., "A Survey of Efficient Representations for
-// Independent Unit Vectors", 2014), 16-bit weights and 16-bit deltas. The kernel is bound by instructions, so
-// directions are neither scaled nor normalised where the next step divides anyway.
+// Unit vectors in 2x16 bits: sources are stereographic, which takes the fewest instructions to decode, outputs
+// octahedral (Cigolle et al., "A Survey of Efficient Representations for Independent Unit Vectors", 2014), which takes
+// the fewest to encode. Further 16-bit weights and 16-bit deltas. The kernel is bound by instructions, so directions
+// are neither scaled nor normalised where the next step divides anyway.
 
 fn with_sign(magnitude: f32, sign: f32) -> f32 {
     return bitcast<f32>((bitcast<u32>(magnitude) & 0x7fffffffu) | (bitcast<u32>(sign) & 0x80000000u));
@@ -21,21 +22,26 @@ fn unpack_unsigned(word: u32) -> vec2<f32> {
     return vec2<f32>(f32(word & 0xffffu), f32(word >> 16u));
 }
 
-// A direction whose components' magnitudes sum up to 32767.
-fn oct_decode_unscaled(word: u32) -> vec3<f32> {
+// A direction, 16383.5 to 32767 long: where the line from the opposite pole meets the plane z = 0, in steps. It lies
+// below the plane if the highest bit of `below` is set.
+fn stereo_decode_unscaled(word: u32, below: u32) -> vec3<f32> {
     let f = unpack_signed(word);
-    let z = 32767.0 - abs(f.x) - abs(f.y);
-    let fold = max(-z, 0.0);
-    return vec3<f32>(f.x - with_sign(fold, f.x), f.y - with_sign(fold, f.y), z);
+    let z = 16383.5 - (f.x * f.x + f.y * f.y) * (0.5 / 32767.0);
+    return vec3<f32>(f, flipped(z, bitcast<f32>(below)));
 }
 
 fn oct_decode(word: u32) -> vec3<f32> {
-    return normalize(oct_decode_unscaled(word));
+    let f = unpack_signed(word);
+    let z = 32767.0 - abs(f.x) - abs(f.y);
+    let fold = max(-z, 0.0);
+    return normalize(vec3<f32>(f.x - with_sign(fold, f.x), f.y - with_sign(fold, f.y), z));
 }
 
-// The sum of all magnitudes; what vanishes becomes +z.
+// Shorter than directions are. With it added to z, a vector that vanishes is encoded as +z.
+const TINY: f32 = 1e-30;
+
 fn oct_sum(v: vec3<f32>) -> f32 {
-    return max(abs(v.x) + abs(v.y) + abs(v.z), 1e-30);
+    return abs(v.x) + abs(v.y) + abs(v.z);
 }
 
 // Coordinates of `v` times `oct_sum(v)`. Below the plane z = 0 the corners are folded out: the sum less the one
@@ -49,7 +55,7 @@ fn oct_fold(v: vec3<f32>) -> vec2<f32> {
 // compilers add up sums in another order, which rounds twice, and at an edge a step too far is on the other side.
 const NEAREST: f32 = 12582912.0;
 
-// Of any length, and reversed where `sign` is negative.
+// Of any length but zero, and reversed where `sign` is negative.
 fn oct_encode(v: vec3<f32>, sign: f32) -> u32 {
     let scale = with_sign(32767.0 / oct_sum(v), sign);
     let p = oct_fold(vec3<f32>(v.xy, flipped(v.z, sign))) * scale + NEAREST;

@@ -7,7 +7,7 @@
 // The orientation is 1, or -1 where the blended matrix mirrors. Directions that vanish are the source's when exact,
 // +z when packed.
 import package::bindings::{out_a, out_b};
-import package::codec::{oct_encode, oct_encode_signed};
+import package::codec::{oct_encode, oct_encode_signed, TINY};
 import package::skin::Skinned;
 import package::source::Vertex;
 
@@ -29,7 +29,8 @@ fn outward(source: Vertex, skinned: Skinned) -> vec3<f32> {
 @if(exact)
 fn store_a(at: u32, source: Vertex, skinned: Skinned) {
     let n = outward(source, skinned);
-    out_a[at] = vec4<u32>(bitcast<vec3<u32>>(skinned.position), oct_encode(n, 1.0));
+    let normal = oct_encode(vec3<f32>(n.xy, n.z + TINY), 1.0);
+    out_a[at] = vec4<u32>(bitcast<vec3<u32>>(skinned.position), normal);
 }
 
 @if(!exact)

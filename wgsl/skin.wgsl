@@ -1,10 +1,11 @@
 // Linear blend skinning: the palette's rows blended by weight, then applied once.
+import package::codec::TINY;
 import package::layout::JointMatrix;
 import package::source::Vertex;
 
 struct Skinned {
     position: vec3<f32>,
-    // Of any length, and reversed where the determinant is negative.
+    // Of any length but zero, and reversed where the determinant is negative.
     normal: vec3<f32>,
     // Only its sign is of use: negative where the blended matrix mirrors.
     determinant: f32,
@@ -45,14 +46,14 @@ fn linear_part(m: JointMatrix) -> Linear {
     return Linear(m.x.xyz * scale, m.y.xyz * scale, m.z.xyz * scale);
 }
 
-// Positive where it vanishes.
-fn determinant(m: Linear, xy: vec3<f32>) -> f32 {
-    return xy.x * m.z.x + (xy.y * m.z.y + (xy.z * m.z.z + VANISHES));
+// `least` where it vanishes, at no cost.
+fn dot_or(a: vec3<f32>, b: vec3<f32>, least: f32) -> f32 {
+    return a.x * b.x + (a.y * b.y + (a.z * b.z + least));
 }
 
 fn mirrors(m: JointMatrix) -> bool {
     let linear = linear_part(m);
-    return determinant(linear, cross(linear.x, linear.y)) < 0.0;
+    return dot_or(cross(linear.x, linear.y), linear.z, VANISHES) < 0.0;
 }
 
 // Positions by the matrix, normals by its cofactor matrix: the inverse transpose up to the determinant, finite
@@ -68,16 +69,16 @@ fn skin_vertex(m: JointMatrix, source: Vertex, may_mirror: bool) -> Skinned {
     let linear = linear_part(m);
     let xy = cross(linear.x, linear.y);
     let zn = cross(linear.z, source.normal);
-    let normal = vec3<f32>(dot(linear.y, zn), -dot(linear.x, zn), dot(xy, source.normal));
+    let normal = vec3<f32>(dot(linear.y, zn), -dot(linear.x, zn), dot_or(xy, source.normal, TINY));
     var sign = 1.0;
     if may_mirror {
-        sign = determinant(linear, xy);
+        sign = dot_or(xy, linear.z, VANISHES);
     }
     return Skinned(position, normal, sign);
 }
 
-// By the linear part; of any length.
+// By the linear part; of any length but zero.
 fn skin_tangent(m: JointMatrix, t: vec3<f32>) -> vec3<f32> {
     let linear = linear_part(m);
-    return vec3<f32>(dot(linear.x, t), dot(linear.y, t), dot(linear.z, t));
+    return vec3<f32>(dot(linear.x, t), dot(linear.y, t), dot_or(linear.z, t, TINY));
 }

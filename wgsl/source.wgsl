@@ -1,12 +1,14 @@
 // The two source streams, and the third for more influences.
 //
-// packed, one vec4 each:  A = position f32x3, normal oct      B = tangent oct, joints or row, weights 4x unorm16
+// packed, one vec4 each:  A = position f32x3, normal      B = tangent, joints or row, weights 4x unorm16
+//                         Directions are stereographic, tangents with their handedness; whether they lie below is said
+//                         by bits that joints leave free, 7 for normals and 15 for tangents (any: of the last word).
 // exact, two vec4 each:   A = position, normal.x | normal.yz, tangent.xy
 //                         B = tangent.z, handedness, joints or row, row length | weights f32x4
 // extra (eight):  packed  joints 4x8, weights 4x unorm16, 0   exact  joints 4x8, 0, 0, 0 | weights f32x4
 // extra (any):    rows of (joint, weight f32), two to a vec4
 import package::bindings::{source_a, source_b, extra};
-import package::codec::{oct_decode_unscaled, unpack_unsigned};
+import package::codec::{stereo_decode_unscaled, unpack_unsigned};
 
 @if(exact)
 struct Vertex {
@@ -51,7 +53,10 @@ fn load_vertex(at: u32) -> Vertex {
     let a = source_a[at];
     let b = source_b[at];
     let position = bitcast<vec3<f32>>(a.xyz);
-    return Vertex(position, oct_decode_unscaled(a.w), oct_decode_unscaled(b.x), b.x);
+    @if(any) let below = b.w;
+    @if(!any) let below = b.y;
+    let normal = stereo_decode_unscaled(a.w, below << 24u);
+    return Vertex(position, normal, stereo_decode_unscaled(b.x, below << 16u), b.x);
 }
 
 // Places in a list of at most 64, which the mask says to bounds checks.

@@ -8,9 +8,9 @@ use sinew::{
 };
 
 use crate::{
+    directions::{decode, kept_normal, kept_tangent},
     gpu::Gpu,
     models::Random,
-    octahedral::{decode, encode, encode_signed},
 };
 
 /// Positions, as a share of a character's two metres.
@@ -79,9 +79,9 @@ fn deformed(
     vertex: usize,
 ) -> (DVec3, DVec3, DVec3) {
     let mut position = primitive.positions()[vertex].as_dvec3();
-    let mut normal = decode(encode(primitive.normals()[vertex]));
+    let mut normal = kept_normal(primitive.normals()[vertex]);
     let source = primitive.tangents()[vertex];
-    let mut tangent = decode(encode_signed(source.truncate(), source.w < 0.0));
+    let mut tangent = kept_tangent(source);
     for (target, &weight) in primitive.targets().iter().zip(weights) {
         if let Ok(at) = target.vertices().binary_search(&(vertex as u32)) {
             let delta = target.delta(at);

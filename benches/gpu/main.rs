@@ -13,12 +13,12 @@
 
 mod ceilings;
 mod check;
+mod directions;
 mod frames;
 mod gpu;
 mod kernel;
 mod layouts;
 mod models;
-mod octahedral;
 mod real;
 mod report;
 mod stages;

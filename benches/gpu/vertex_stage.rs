@@ -3,9 +3,9 @@
 use glam::Vec3;
 
 use crate::{
+    directions::encode,
     gpu::{Gpu, Timestamps, buffer},
     layouts::{Facts, Layout, Meshes, RUN},
-    octahedral::encode,
 };
 
 /// Side of the target that nothing reaches.

@@ -1,11 +1,12 @@
-//! Twin of wgsl/codec.wgsl: octahedral unit vectors, 16-bit weights and 16-bit deltas.
+//! Twin of wgsl/codec.wgsl: unit vectors in 2×16 bits, stereographic in sources and octahedral in outputs, 16-bit
+//! weights and 16-bit deltas.
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 /// Adding 1.5 · 2²³ leaves a float's nearest integer in the low bits of its significand.
 const NEAREST: f32 = 12_582_912.0;
 
-/// What steps of an octahedral coordinate reach, and steps of a delta.
+/// What steps of a coordinate reach, and steps of a delta.
 pub(crate) const MOST_STEPS: f32 = 32767.0;
 
 /// Both halves as integers from -32768 to 32767.
@@ -13,22 +14,58 @@ pub(crate) fn unpack_signed(word: u32) -> [f32; 2] {
     [word as u16 as i16, (word >> 16) as u16 as i16].map(f32::from)
 }
 
-/// A direction whose components' magnitudes sum up to 32767.
-pub(crate) fn oct_decode_unscaled(word: u32) -> Vec3 {
-    let [x, y] = unpack_signed(word);
-    let z = MOST_STEPS - x.abs() - y.abs();
-    let fold = (-z).max(0.0);
-    Vec3::new(x - fold.copysign(x), y - fold.copysign(y), z)
+/// A direction: where the line from the opposite pole meets the plane z = 0, in steps, and whether it lies below.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Stereo {
+    pub(crate) word: u32,
+    pub(crate) is_below: bool,
+}
+
+impl Stereo {
+    /// Of any length. A vector that vanishes becomes +z.
+    pub(crate) fn new(v: Vec3) -> Self {
+        let ([x, y], is_below) = Self::coordinates(v);
+        let [x, y] = [x, y].map(|c| c.round() as i32 as u32);
+        Self { word: x & 0xffff | y << 16, is_below }
+    }
+
+    /// With a handedness: y is the nearest integer that is odd or even with it.
+    pub(crate) fn signed(v: Vec3, is_negative: bool) -> Self {
+        let ([x, y], is_below) = Self::coordinates(v);
+        let odd = if is_negative { 1.0 } else { 0.0 };
+        // The even number next to 32767 is below it.
+        let y = ((y - odd) * 0.5).clamp(-16_383.4, 16_383.4).round() * 2.0 + odd;
+        let [x, y] = [x.round(), y].map(|c| c as i32 as u32);
+        Self { word: x & 0xffff | y << 16, is_below }
+    }
+
+    fn coordinates(v: Vec3) -> ([f64; 2], bool) {
+        let v = v.as_dvec3().normalize_or(DVec3::Z);
+        let scale = f64::from(MOST_STEPS) / (1.0 + v.z.abs());
+        ([v.x * scale, v.y * scale], v.z < 0.0)
+    }
+
+    /// 16383.5 to 32767 long.
+    pub(crate) fn unscaled(self) -> Vec3 {
+        let [x, y] = unpack_signed(self.word);
+        let z = 16_383.5 - (x * x + y * y) * (0.5 / MOST_STEPS);
+        Vec3::new(x, y, if self.is_below { -z } else { z })
+    }
 }
 
 pub(crate) fn oct_decode(word: u32) -> Vec3 {
-    let v = oct_decode_unscaled(word);
+    let [x, y] = unpack_signed(word);
+    let z = MOST_STEPS - x.abs() - y.abs();
+    let fold = (-z).max(0.0);
+    let v = Vec3::new(x - fold.copysign(x), y - fold.copysign(y), z);
     v / v.length()
 }
 
-/// The sum of all magnitudes; what vanishes becomes +z.
+/// Shorter than directions are. With it added to z, a vector that vanishes is encoded as +z.
+pub(crate) const TINY: f32 = 1e-30;
+
 fn oct_sum(v: Vec3) -> f32 {
-    (v.x.abs() + v.y.abs() + v.z.abs()).max(1e-30)
+    v.x.abs() + v.y.abs() + v.z.abs()
 }
 
 /// Coordinates of `v` times [`oct_sum`]. Below the plane z = 0 the corners are folded out: the sum less the one
@@ -38,7 +75,7 @@ fn oct_fold(v: Vec3) -> [f32; 2] {
     [v.x + fold.copysign(v.x), v.y + fold.copysign(v.y)]
 }
 
-/// Of any length, and reversed where `sign` is negative.
+/// Of any length but zero, and reversed where `sign` is negative.
 pub(crate) fn oct_encode(v: Vec3, sign: f32) -> u32 {
     let scale = (MOST_STEPS / oct_sum(v)).copysign(sign);
     let z = if sign.is_sign_negative() { -v.z } else { v.z };
@@ -120,6 +157,41 @@ mod tests {
     }
 
     #[test]
+    fn stereographic_vectors_stay_within_a_twenty_thousandth_of_a_radian() {
+        let mut worst = [0.0f32; 2];
+        for i in 0..20_000u32 {
+            let z = 1.0 - 2.0 * (i as f32 + 0.5) / 20_000.0;
+            let (s, c) = (i as f32 * 2.399_963).sin_cos();
+            let v = Vec3::new((1.0 - z * z).sqrt() * c, (1.0 - z * z).sqrt() * s, z);
+            let off = |stereo: Stereo| {
+                let w = stereo.unscaled();
+                assert!((16_383.0..32_768.0).contains(&w.length()), "{v}");
+                v.cross(w).length().atan2(v.dot(w))
+            };
+            worst[0] = worst[0].max(off(Stereo::new(v)));
+            for is_negative in [false, true] {
+                let stereo = Stereo::signed(v, is_negative);
+                worst[1] = worst[1].max(off(stereo));
+                assert_eq!(stereo.word & HANDEDNESS != 0, is_negative);
+            }
+        }
+        assert!(worst[0] < 5e-5 && worst[1] < 7e-5, "{worst:?}");
+    }
+
+    #[test]
+    fn stereographic_axes_and_the_ends_of_y_are_where_they_were() {
+        for v in [Vec3::X, Vec3::Y, Vec3::Z, Vec3::NEG_X, Vec3::NEG_Y, Vec3::NEG_Z] {
+            assert!(Stereo::new(v).unscaled().normalize().distance(v) < 1e-7, "{v}");
+            for is_negative in [false, true] {
+                let stereo = Stereo::signed(v, is_negative);
+                assert!(stereo.unscaled().normalize().distance(v) < 7e-5, "{v}");
+                assert_eq!(stereo.word & HANDEDNESS != 0, is_negative);
+            }
+        }
+        assert_eq!(Stereo::new(Vec3::ZERO), Stereo::new(Vec3::Z));
+    }
+
+    #[test]
     fn the_axes_survive_exactly() {
         for v in [Vec3::X, Vec3::Y, Vec3::Z, Vec3::NEG_X, Vec3::NEG_Y, Vec3::NEG_Z] {
             assert_eq!(oct_decode(oct_encode(v, 1.0)), v);
@@ -146,8 +218,8 @@ mod tests {
     }
 
     #[test]
-    fn a_zero_vector_encodes_to_a_finite_direction() {
-        assert_eq!(oct_decode(oct_encode(Vec3::ZERO, 1.0)), Vec3::Z);
+    fn a_vector_that_vanishes_is_plus_z() {
+        assert_eq!(oct_decode(oct_encode(Vec3::new(0.0, 0.0, TINY), 1.0)), Vec3::Z);
     }
 
     #[test]

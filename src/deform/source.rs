@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::{
     DeformError,
-    codec::{oct_encode, oct_encode_signed, pack_unorm, unorm16},
+    codec::{Stereo, pack_unorm, unorm16},
     targets::PackedTarget,
 };
 use crate::model::{Chunk, Influence, InfluenceClass, Influences, Primitive, chunks};
@@ -13,8 +13,8 @@ use crate::model::{Chunk, Influence, InfluenceClass, Influences, Primitive, chun
 /// How exactly vertices are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Precision {
-    /// 32 bytes in, 20 bytes out: positions f32, normals and tangents octahedral 2×16 bit (within 1e-4
-    /// and 1.2e-4 rad), weights 16 bit. Morph deltas in 16 bits, where that moves no vertex by more than
+    /// 32 bytes in, 20 bytes out: positions f32, normals and tangents 2×16 bit (within 5e-5 and 7e-5 rad going in,
+    /// 1e-4 and 1.2e-4 rad coming out), weights 16 bit. Morph deltas in 16 bits, where that moves no vertex by more than
     /// [`MORPH_TOLERANCE`](super::MORPH_TOLERANCE) of the primitive's diagonal; others stay f32.
     #[default]
     Packed,
@@ -55,6 +55,11 @@ impl From<Precision> for Packing {
         Self { vertices: precision, morphs: precision }
     }
 }
+
+/// Bits of a packed vertex's joints that say which directions lie below the plane z = 0: places of joints leave them.
+/// Rows of any length have a word of their own for them.
+pub(crate) const NORMAL_BELOW: u32 = 1 << 7;
+pub(crate) const TANGENT_BELOW: u32 = 1 << 15;
 
 /// Names of the four source streams, in the order of their bindings.
 pub(crate) const SOURCES: [&str; 4] =
@@ -176,16 +181,19 @@ impl Streams {
                 }
             }
             Precision::Packed => {
-                let tangent = oct_encode_signed(tangent.truncate(), tangent.w < 0.0);
-                self.a.push([x, y, z, oct_encode(normal, 1.0)]);
+                let normal = Stereo::new(normal);
+                let tangent = Stereo::signed(tangent.truncate(), tangent.w < 0.0);
+                let below = if normal.is_below { NORMAL_BELOW } else { 0 }
+                    | if tangent.is_below { TANGENT_BELOW } else { 0 };
+                self.a.push([x, y, z, normal.word]);
                 if is_any {
                     let (start, length) = (self.push_row(&row)?, row.len() as u32);
-                    self.b.push([tangent, start, length, 0]);
+                    self.b.push([tangent.word, start, length, below]);
                 } else {
                     let steps = steps(&mut row)?;
                     let [(joints, w), (next_joints, next_w)] = fours(&row, chunk, steps.into_iter());
                     let ([w0, w1], [w2, w3]) = (pack_unorm(&w), pack_unorm(&next_w));
-                    self.b.push([tangent, joints, w0, w1]);
+                    self.b.push([tangent.word, joints | below, w0, w1]);
                     if eight {
                         self.extra.push([next_joints, w2, w3, 0]);
                     }

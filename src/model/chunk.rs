@@ -159,9 +159,12 @@ mod tests {
         all
     }
 
+    /// Vertices of each class that there is.
     fn classes(groups: &[(usize, u32)]) -> Vec<(InfluenceClass, u32)> {
         let influences = influences(groups);
-        chunks(Some(&influences), influences.vertices()).iter().map(|c| (c.class, c.count)).collect()
+        let chunks = chunks(Some(&influences), influences.vertices());
+        let by_class = chunks.chunk_by(|a, b| a.class == b.class);
+        by_class.map(|chunks| (chunks[0].class, chunks.iter().map(|c| c.count).sum())).collect()
     }
 
     #[test]

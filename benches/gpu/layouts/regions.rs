@@ -8,8 +8,8 @@ use super::{
     dispatches::{Dispatches, output},
 };
 use crate::{
+    directions::{decode, encode},
     gpu::{Gpu, Timestamps, group},
-    octahedral::{decode, encode},
 };
 
 pub(super) struct Regions {

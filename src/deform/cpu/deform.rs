@@ -120,7 +120,7 @@ fn workgroup(input: Input<'_>, variant: Variant, item: WorkItem, outputs: &mut O
     let morphs = morphs.filter(|morphs| morphs.count > 0);
     for i in 0..vertices {
         let at = item.source + i * precision.stride();
-        let mut vertex = load_vertex(streams, precision, at);
+        let mut vertex = load_vertex(streams, precision, variant.class, at);
         if let Some(morphs) = morphs {
             vertex = morph_vertex(streams, frame, precision, vertex, morphs, at);
         }

@@ -4,7 +4,7 @@ use glam::Vec3;
 
 use super::{skin::Skinned, source::Vertex};
 use crate::deform::{
-    codec::{HANDEDNESS, oct_encode, oct_encode_signed},
+    codec::{HANDEDNESS, TINY, oct_encode, oct_encode_signed},
     source::Precision,
 };
 
@@ -29,7 +29,10 @@ pub(super) fn store_a(
 ) {
     let [x, y, z] = skinned.position.to_array().map(f32::to_bits);
     let normal = match precision {
-        Precision::Exact => oct_encode(outward(source, skinned), 1.0),
+        Precision::Exact => {
+            let n = outward(source, skinned);
+            oct_encode(n.with_z(n.z + TINY), 1.0)
+        }
         Precision::Packed => oct_encode(skinned.normal, skinned.determinant),
     };
     out_a[at as usize] = [x, y, z, normal];

@@ -3,7 +3,7 @@
 use glam::{Vec3, Vec4};
 
 use super::source::Vertex;
-use crate::animate::JointMatrix;
+use crate::{animate::JointMatrix, deform::codec::TINY};
 
 #[derive(Clone, Copy, Default)]
 pub(super) struct Rows {
@@ -20,7 +20,7 @@ impl From<JointMatrix> for Rows {
 
 pub(super) struct Skinned {
     pub(super) position: Vec3,
-    /// Of any length, and reversed where the determinant is negative.
+    /// Of any length but zero, and reversed where the determinant is negative.
     pub(super) normal: Vec3,
     /// Only its sign is of use: negative where the blended matrix mirrors.
     pub(super) determinant: f32,
@@ -49,14 +49,14 @@ fn linear(m: Rows, is_scaled: bool) -> [Vec3; 3] {
     [m.x, m.y, m.z].map(|row| row.truncate() * scale)
 }
 
-/// Positive where it vanishes.
-fn determinant(z: Vec3, xy: Vec3) -> f32 {
-    xy.x * z.x + (xy.y * z.y + (xy.z * z.z + VANISHES))
+/// `least` where it vanishes.
+fn dot_or(a: Vec3, b: Vec3, least: f32) -> f32 {
+    a.x * b.x + (a.y * b.y + (a.z * b.z + least))
 }
 
 pub(super) fn mirrors(m: Rows, is_scaled: bool) -> bool {
     let [x, y, z] = linear(m, is_scaled);
-    determinant(z, x.cross(y)) < 0.0
+    dot_or(x.cross(y), z, VANISHES) < 0.0
 }
 
 /// Positions by the matrix, normals by its cofactor matrix: the inverse transpose up to the determinant, finite
@@ -69,13 +69,13 @@ pub(super) fn skin_vertex(m: Rows, source: &Vertex, is_scaled: bool, may_mirror:
     let [x, y, z] = linear(m, is_scaled);
     let xy = x.cross(y);
     let zn = z.cross(source.normal);
-    let normal = Vec3::new(y.dot(zn), -x.dot(zn), xy.dot(source.normal));
-    let determinant = if may_mirror { determinant(z, xy) } else { 1.0 };
+    let normal = Vec3::new(y.dot(zn), -x.dot(zn), dot_or(xy, source.normal, TINY));
+    let determinant = if may_mirror { dot_or(xy, z, VANISHES) } else { 1.0 };
     Skinned { position, normal, determinant }
 }
 
-/// By the linear part; of any length.
+/// By the linear part; of any length but zero.
 pub(super) fn skin_tangent(m: Rows, t: Vec3, is_scaled: bool) -> Vec3 {
     let [x, y, z] = linear(m, is_scaled);
-    Vec3::new(x.dot(t), y.dot(t), z.dot(t))
+    Vec3::new(x.dot(t), y.dot(t), dot_or(z, t, TINY))
 }

@@ -3,9 +3,10 @@
 use glam::{Vec3, Vec4};
 
 use crate::deform::{
-    codec::{oct_decode_unscaled, unpack_unsigned},
-    source::{Precision, Streams},
+    codec::{Stereo, unpack_unsigned},
+    source::{NORMAL_BELOW, Precision, Streams, TANGENT_BELOW},
 };
+use crate::model::InfluenceClass;
 
 /// Packed directions are of any length: the output divides anyway.
 #[derive(Clone, Copy)]
@@ -33,7 +34,7 @@ pub(super) struct Four {
     pub(super) weights: [f32; 4],
 }
 
-pub(super) fn load_vertex(streams: &Streams, precision: Precision, at: u32) -> Vertex {
+pub(super) fn load_vertex(streams: &Streams, precision: Precision, class: InfluenceClass, at: u32) -> Vertex {
     let at = at as usize;
     match precision {
         Precision::Exact => {
@@ -50,10 +51,11 @@ pub(super) fn load_vertex(streams: &Streams, precision: Precision, at: u32) -> V
         }
         Precision::Packed => {
             let (a, b) = (streams.a[at], streams.b[at]);
+            let below = if class == InfluenceClass::Any { b[3] } else { b[1] };
             Vertex {
                 position: floats(a).truncate(),
-                normal: oct_decode_unscaled(a[3]),
-                tangent: oct_decode_unscaled(b[0]),
+                normal: Stereo { word: a[3], is_below: below & NORMAL_BELOW != 0 }.unscaled(),
+                tangent: Stereo { word: b[0], is_below: below & TANGENT_BELOW != 0 }.unscaled(),
                 handedness: 1.0,
                 tangent_word: b[0],
             }
