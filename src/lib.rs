@@ -58,10 +58,12 @@ pub mod animate;
 pub mod deform;
 #[cfg(feature = "gltf")]
 pub mod export;
+pub mod fix;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 #[cfg(feature = "gltf")]
 pub mod import;
+pub mod lint;
 pub mod model;
 #[cfg(feature = "render")]
 pub mod render;

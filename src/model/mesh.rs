@@ -341,6 +341,40 @@ impl Primitive {
         self.flat
     }
 
+    /// What it can be built from again, with computed normals and tangents: in the caller's vertex order, or where
+    /// vertices were split, in the kernel's.
+    #[must_use]
+    pub fn to_desc(&self) -> PrimitiveDesc {
+        let mut order = self.deformed_vertices.clone();
+        order.sort_unstable();
+        order.dedup();
+        if order.len() == self.source_vertex_count() && order.len() == self.vertex_count() {
+            order.clone_from(&self.deformed_vertices);
+        } else {
+            order = (0..self.vertex_count() as u32).collect();
+        }
+        let mut place = vec![0u32; order.len()];
+        for (new, &old) in (0u32..).zip(&order) {
+            place[old as usize] = new;
+        }
+        PrimitiveDesc {
+            topology: self.topology,
+            indices: Some(self.indices.iter().map(|&i| place[i as usize]).collect()),
+            positions: permute(&self.positions, &order),
+            normals: permute(&self.normals, &order),
+            tangents: permute(&self.tangents, &order),
+            uv_sets: self.uv_sets.iter().map(|set| permute(set, &order)).collect(),
+            colors: self.colors.iter().map(|set| permute(set, &order)).collect(),
+            influences: self.influences.as_ref().map(|i| i.permuted(&order)),
+            targets: self
+                .targets
+                .iter()
+                .map(|t| t.permuted(|v| std::slice::from_ref(&place[v as usize])))
+                .collect(),
+            material: self.material,
+        }
+    }
+
     /// From the caller's order to the kernel's: flat normals, sort, permute, chunk.
     fn arrange(mut desc: PrimitiveDesc) -> Self {
         let source_count = desc.positions.len();

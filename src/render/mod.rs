@@ -7,6 +7,7 @@
 
 mod bounds;
 mod camera;
+pub mod codes;
 mod draw;
 mod error;
 mod extents;

@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::mip::{ColorSpace, Level, mip_chain};
-use crate::model::{Diagnostic, Image, Model, Sampler, Severity, TextureRef, Wrap};
+use super::{
+    codes,
+    mip::{ColorSpace, Level, mip_chain},
+};
+use crate::model::{Diagnostic, Image, Model, Sampler, TextureRef, Wrap};
 
 /// Most texels along a side that are decoded; what is larger than the device allows is scaled down.
 const MAX_SIDE: u32 = 1 << 15;
@@ -71,8 +74,7 @@ impl<'a> Textures<'a> {
         if self.diagnostics.iter().any(|d| d.place == place && d.message == message) {
             return;
         }
-        let severity = Severity::Warning;
-        self.diagnostics.push(Diagnostic { severity, code: "image-replaced", place, message, spec: "" });
+        self.diagnostics.push(codes::IMAGE_REPLACED.at(place, message));
     }
 
     fn sampler(&mut self, sampler: Sampler) -> wgpu::Sampler {

@@ -58,6 +58,8 @@ macro_rules! from_library {
 from_library!(
     sinew::DeformError,
     sinew::animate::AnimateError,
+    sinew::export::ExportError,
+    sinew::fix::FixError,
     sinew::render::RenderError,
     sinew::graph::GraphErrors,
     sinew::graph::RunError,

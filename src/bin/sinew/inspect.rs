@@ -1,38 +1,119 @@
-//! `sinew inspect`: what a file holds and what loading found.
+//! `sinew inspect`: what a file holds, what loading found, and what is odd about the rig.
 
-use std::{collections::BTreeSet, error::Error, path::Path};
+use std::{collections::BTreeSet, path::PathBuf};
 
+use clap::ValueEnum;
 use serde_json::{Value, json};
 use sinew::{
-    Model,
+    Model, Precision,
     animate::{CompressError, CompressOptions, CompressedClip, CompressedClips},
-    model::{Clip, Interpolation, Mesh, Primitive, Skin, Topology},
+    lint::{self, LintOptions},
+    model::{Clip, Diagnostic, Interpolation, Mesh, Primitive, Severity, Skin, Topology},
 };
 
-/// The report of one file.
-pub(crate) fn run(path: &Path, as_json: bool) -> Result<String, Box<dyn Error>> {
-    let model = Model::load(path)?;
-    Ok(if as_json { format!("{:#}", report(path, &model)) } else { text(path, &model).trim_end().into() })
+use crate::{failure::Failure, load, ui::Ui};
+
+/// Say what a file holds, what loading found and what is odd about the rig
+///
+/// Exits with 0 for a file that loads, even if it was repaired; with 1 for one that is refused, and for findings under
+/// --strict or --deny.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A .gltf or .glb file
+    file: PathBuf,
+    /// As data; docs/inspect.schema.json describes it
+    #[arg(long)]
+    json: bool,
+    /// Fail where the file breaks the specification and was repaired
+    #[arg(long)]
+    strict: bool,
+    /// Fail on findings of this severity or a higher one
+    #[arg(long, value_name = "SEVERITY")]
+    deny: Option<Deny>,
+    /// Times of each clip at which cut influences are compared
+    #[arg(long, default_value_t = LintOptions::default().times, value_name = "N", value_parser = times)]
+    times: usize,
+}
+
+fn times(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(times @ 2..=10_000) => Ok(times),
+        _ => Err("give a number from 2 to 10000".into()),
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Deny {
+    /// Everything that is found
+    Info,
+    /// What was ignored or does not work everywhere, and repairs
+    Warnings,
+    /// What was repaired
+    Repairs,
+}
+
+impl Args {
+    /// Findings at least this severe make the program fail.
+    fn denied(&self) -> Option<Severity> {
+        let deny = self.deny.map(|deny| match deny {
+            Deny::Info => Severity::Info,
+            Deny::Warnings => Severity::Warning,
+            Deny::Repairs => Severity::Repaired,
+        });
+        deny.into_iter().chain(self.strict.then_some(Severity::Repaired)).min()
+    }
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
+    let model = match Model::load(&args.file) {
+        Ok(model) => model,
+        Err(error) => {
+            let failure = load::explain(&args.file, &error);
+            if args.json {
+                let refused = json!({ "message": error.to_string(), "help": error.help() });
+                ui.result(format!(
+                    "{:#}",
+                    json!({ "file": args.file.display().to_string(), "refused": refused })
+                ))?;
+            }
+            return Err(failure);
+        }
+    };
+    let mut options = LintOptions::default();
+    options.times = args.times;
+    let mut findings = model.diagnostics().to_vec();
+    findings.extend(lint::lint(&model, &options));
+    let inspected = Inspected { file: args.file.display().to_string(), model, findings };
+    ui.result(if args.json {
+        format!("{:#}", report(&inspected))
+    } else {
+        text(&inspected).trim_end().into()
+    })?;
+    let Some(least) = args.denied() else { return Ok(()) };
+    let denied = inspected.findings.iter().filter(|finding| finding.severity >= least).count();
+    if denied == 0 {
+        return Ok(());
+    }
+    let findings = if denied == 1 { "finding is" } else { "findings are" };
+    Err(Failure::new(format_args!("`{}`: {denied} {findings} not allowed", inspected.file))
+        .help("`sinew fix` writes a repaired file; docs/codes.md says what each code means"))
+}
+
+struct Inspected {
+    file: String,
+    model: Model,
+    findings: Vec<Diagnostic>,
 }
 
 /// The report as data; the text below says the same.
-fn report(path: &Path, model: &Model) -> Value {
+fn report(Inspected { file, model, findings }: &Inspected) -> Value {
     let parts = model.parts().iter().map(
         |part| json!({ "node": part.node, "mesh": part.mesh, "skin": part.skin, "weights": part.weights }),
     );
-    let diagnostics = model.diagnostics().iter().map(|d| {
-        json!({
-            "severity": format!("{:?}", d.severity).to_lowercase(),
-            "code": d.code,
-            "place": d.place,
-            "message": d.message,
-            "spec": d.spec,
-        })
-    });
     let compressed = compress(model);
     let image = |image: &sinew::model::Image| json!({ "name": image.name, "mimeType": image.mime_type, "bytes": image.bytes.len() });
     json!({
-        "file": path.display().to_string(),
+        "file": file,
         "nodes": model.skeleton().len(),
         "scenes": model.scenes().iter().map(|s| json!({ "name": s.name, "roots": s.roots })).collect::<Vec<_>>(),
         "defaultScene": model.default_scene(),
@@ -43,7 +124,34 @@ fn report(path: &Path, model: &Model) -> Value {
         "materials": model.materials().iter().map(|m| json!({ "name": m.name })).collect::<Vec<_>>(),
         "textures": model.textures().iter().map(|t| json!({ "image": t.image })).collect::<Vec<_>>(),
         "images": model.images().iter().map(image).collect::<Vec<_>>(),
-        "diagnostics": diagnostics.collect::<Vec<_>>(),
+        "cost": { "packed": cost(model, Precision::Packed), "exact": cost(model, Precision::Exact) },
+        "findings": findings.iter().map(finding).collect::<Vec<_>>(),
+    })
+}
+
+pub(crate) fn finding(d: &Diagnostic) -> Value {
+    let numbers: serde_json::Map<_, _> =
+        d.numbers.iter().map(|(name, value)| ((*name).into(), json!(value))).collect();
+    json!({
+        "severity": d.severity.to_string(),
+        "code": d.code,
+        "place": d.place,
+        "message": d.message,
+        "numbers": numbers,
+        "spec": d.spec,
+        "fix": d.fix,
+    })
+}
+
+fn cost(model: &Model, precision: Precision) -> Value {
+    let cost = lint::cost(model, precision);
+    json!({
+        "vertices": cost.vertices,
+        "joints": cost.joints,
+        "paletteBytes": cost.palette_bytes,
+        "outputBytes": cost.output_bytes,
+        "items": cost.items,
+        "dispatches": cost.dispatches,
     })
 }
 
@@ -155,8 +263,8 @@ fn kinds(clip: &Clip) -> BTreeSet<&'static str> {
     clip.tracks().iter().map(|t| kind(t.interpolation)).collect()
 }
 
-fn text(path: &Path, model: &Model) -> String {
-    let mut out = vec![path.display().to_string()];
+fn text(Inspected { file, model, findings }: &Inspected) -> String {
+    let mut out = vec![file.clone()];
     let scene = model.default_scene().map_or("none named".into(), |s| s.to_string());
     out.push(format!(
         "  {} nodes, {} scenes (default: {scene}), {} meshes at nodes, {} of them shown",
@@ -213,8 +321,18 @@ fn text(path: &Path, model: &Model) -> String {
         let kind = if image.bytes.is_empty() { "not read" } else { &image.mime_type };
         out.push(format!("  image {i}{}: {kind}, {} bytes", quoted(&image.name), image.bytes.len()));
     }
-    out.push(format!("  {} diagnostics", model.diagnostics().len()));
-    out.extend(model.diagnostics().iter().map(|d| format!("    {d}")));
+    let cost = lint::cost(model, Precision::Packed);
+    out.push(format!(
+        "  each frame and instance: {} vertices, {} bytes of palettes in, {} bytes of vertices out, {} work items; {} dispatches for all instances",
+        cost.vertices, cost.palette_bytes, cost.output_bytes, cost.items, cost.dispatches,
+    ));
+    out.push(format!("  {} findings", findings.len()));
+    for same in findings.chunk_by(|a, b| a.code == b.code) {
+        out.extend(same.iter().map(|finding| format!("    {finding}")));
+        out.extend(
+            same.first().filter(|finding| !finding.fix.is_empty()).map(|f| format!("      fix: {}", f.fix)),
+        );
+    }
     out.join("\n") + "\n"
 }
 

@@ -6,6 +6,7 @@ mod doctor;
 mod encode;
 mod engine;
 mod failure;
+mod fix;
 mod gpu;
 mod graph;
 mod inspect;
@@ -19,13 +20,13 @@ mod timeline;
 mod trace;
 mod ui;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 use ui::Ui;
 
-/// Animated glTF characters: inspect, render, bake.
+/// Animated glTF characters: inspect, fix, render, bake.
 #[derive(Debug, Parser)]
 #[command(name = "sinew", version, about, arg_required_else_help = true)]
 struct Cli {
@@ -38,14 +39,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Say what a file holds and what loading found
-    Inspect {
-        /// A .gltf or .glb file
-        file: PathBuf,
-        /// As data
-        #[arg(long)]
-        json: bool,
-    },
+    Inspect(inspect::Args),
+    Fix(fix::Args),
     Render(render::Args),
     Bake(bake::Args),
     Graph(graph::Args),
@@ -57,10 +52,8 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let ui = Ui::new(cli.quiet);
     let result = match &cli.command {
-        Command::Inspect { file, json } => {
-            let report = inspect::run(file, *json).map_err(|error| load::explain(file, error.as_ref()));
-            report.and_then(|report| ui.result(report))
-        }
+        Command::Inspect(args) => inspect::run(args, &ui),
+        Command::Fix(args) => fix::run(args, &ui),
         Command::Render(args) => render::run(args, &ui),
         Command::Bake(args) => bake::run(args, &ui),
         Command::Graph(args) => graph::run(args, &ui),

@@ -1,0 +1,64 @@
+//! Vertices with more influences than wanted.
+
+use std::collections::BTreeSet;
+
+use super::{codes, draft::Draft};
+use crate::{
+    lint::{LintOptions, Poses, where_to, worst_cut},
+    model::{Diagnostic, Influence, Influences, Model, normalize_weights},
+};
+
+/// Keeps the strongest and says what that does.
+pub(super) fn reduce(model: &Model, draft: &mut Draft, kept: usize, changes: &mut Vec<Diagnostic>) {
+    let mut poses = None;
+    for (m, mesh) in draft.meshes.iter_mut().enumerate() {
+        let parts = model.parts().iter().filter(|part| part.mesh as usize == m);
+        let skins: BTreeSet<u32> = parts.filter_map(|part| part.skin).collect();
+        for (p, primitive) in mesh.primitives.iter_mut().enumerate() {
+            let Some(influences) = primitive.influences.as_mut().filter(|i| i.max_per_vertex() > kept) else {
+                continue;
+            };
+            *influences = cut(influences, kept);
+            let poses = poses.get_or_insert_with(|| Poses::new(model, LintOptions::default().times));
+            let primitive = &model.meshes()[m].primitives()[p];
+            let cuts = skins.iter().filter_map(|&skin| worst_cut(primitive, skin, kept, poses));
+            let place = format!("meshes[{m}].primitives[{p}].attributes.WEIGHTS_n");
+            let change = match cuts.max_by(|a, b| a.displacement.total_cmp(&b.displacement)) {
+                Some(cut) => {
+                    let message = format!(
+                        "{} vertices cut to {kept} influences; vertex {} moves by {:.3e} m at most ({})",
+                        cut.vertices,
+                        cut.vertex,
+                        cut.displacement,
+                        where_to(model, &cut),
+                    );
+                    codes::INFLUENCES_REDUCED.at(place, message).with([
+                        ("vertices", cut.vertices as f64),
+                        ("influences", kept as f64),
+                        ("displacement", f64::from(cut.displacement)),
+                        ("vertex", f64::from(cut.vertex)),
+                    ])
+                }
+                None => codes::INFLUENCES_REDUCED
+                    .at(place, format!("cut to {kept} influences; no skin uses it"))
+                    .with([("influences", kept as f64)]),
+            };
+            changes.push(change);
+        }
+    }
+}
+
+fn cut(influences: &Influences, kept: usize) -> Influences {
+    let mut out = Influences::with_capacity(influences.vertices());
+    for vertex in 0..influences.vertices() {
+        let row = influences.row(vertex);
+        if row.len() <= kept {
+            out.push(row.iter().copied());
+            continue;
+        }
+        let mut weights: Vec<f32> = row[..kept].iter().map(|i| i.weight).collect();
+        normalize_weights(&mut weights);
+        out.push(row.iter().zip(weights).map(|(i, weight)| Influence { weight, ..*i }));
+    }
+    out
+}
