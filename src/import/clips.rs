@@ -119,7 +119,7 @@ fn track(
     let zeros = replace_zero_rotations(&mut track);
     if zeros > 0 {
         let message = format!("{zeros} zero quaternions became the identity");
-        reader.report.add(codes::KEY_ROTATION_ZERO, &place, message)?;
+        reader.report.add_with(codes::KEY_ROTATION_ZERO, &place, message, [("keys", zeros as f64)])?;
     }
     Ok(track)
 }

@@ -66,12 +66,23 @@ impl Report {
         place: impl Into<String>,
         message: impl Into<String>,
     ) -> Result<(), ImportError> {
+        self.add_with(code, place, message, [])
+    }
+
+    /// With the figures of the message.
+    pub(super) fn add_with<const N: usize>(
+        &mut self,
+        code: Code,
+        place: impl Into<String>,
+        message: impl Into<String>,
+        numbers: [(&'static str, f64); N],
+    ) -> Result<(), ImportError> {
         let count = self.counts.entry(code.name).or_default();
         *count += 1;
         if *count > LISTED {
             return Ok(());
         }
-        let diagnostic = code.at(place, message);
+        let diagnostic = code.at(place, message).with(numbers);
         if self.strict && code.severity == Severity::Repaired {
             return Err(ImportError::Strict { diagnostic });
         }

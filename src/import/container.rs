@@ -49,7 +49,7 @@ fn glb<'a>(bytes: &'a [u8], report: &mut Report) -> Result<Container<'a>, Import
     };
     if length < bytes.len() {
         let message = format!("{} bytes after the end were ignored", bytes.len() - length);
-        report.add(codes::GLB_TRAILING, "", message)?;
+        report.add_with(codes::GLB_TRAILING, "", message, [("bytes", (bytes.len() - length) as f64)])?;
     }
     let (first, rest) = chunk(body)?.ok_or_else(|| bad("the GLB holds no chunk"))?;
     if first.kind != JSON {

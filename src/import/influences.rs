@@ -176,10 +176,14 @@ fn merge(row: &mut Vec<Influence>) -> bool {
 
 fn report(place: &str, repairs: &Repairs, integer: bool, reader: &mut Reader<'_>) -> Result<(), ImportError> {
     let at = || format!("{place}.attributes.WEIGHTS_n");
-    let mut add = |code, count: usize, what: &str| match count {
-        0 => Ok(()),
-        1 => reader.report.add(code, at(), format!("1 vertex {what}")),
-        _ => reader.report.add(code, at(), format!("{count} vertices {what}")),
+    let mut add = |code, count: usize, what: &str| {
+        let vertices = if count == 1 { "vertex" } else { "vertices" };
+        let message = format!("{count} {vertices} {what}");
+        if count == 0 {
+            Ok(())
+        } else {
+            reader.report.add_with(code, at(), message, [("vertices", count as f64)])
+        }
     };
     add(codes::WEIGHTS_NOT_FINITE, repairs.not_finite, "with NaN, infinite or negative weights, set to 0")?;
     add(codes::WEIGHTS_ZERO, repairs.zero, "without weights, bound to the first joint")?;

@@ -72,7 +72,12 @@ pub(super) fn check_weights(
     }
     if weights.len() != targets {
         let message = format!("{} weights for {targets} targets", weights.len());
-        reader.report.add(codes::MORPH_WEIGHT_COUNT, place, message)?;
+        reader.report.add_with(
+            codes::MORPH_WEIGHT_COUNT,
+            place,
+            message,
+            [("weights", weights.len() as f64), ("targets", targets as f64)],
+        )?;
     }
     Ok(())
 }
@@ -104,7 +109,12 @@ fn read(
     let converted = topology::convert(mode, indices, vertices as u32);
     if converted.cut > 0 {
         let message = format!("the last {} indices make no whole primitive", converted.cut);
-        reader.report.add(codes::INDICES_INCOMPLETE, format!("{place}.indices"), message)?;
+        reader.report.add_with(
+            codes::INDICES_INCOMPLETE,
+            format!("{place}.indices"),
+            message,
+            [("indices", converted.cut as f64)],
+        )?;
     }
     let normals = optional(place, primitive, &Semantic::Normals, &format::NORMAL, vertices, reader)?;
     let tangents = optional(place, primitive, &Semantic::Tangents, &format::TANGENT, vertices, reader)?;
@@ -170,7 +180,7 @@ fn optional(
     }
     if bad > 0 {
         let message = format!("{bad} numbers were NaN or infinite and became 0");
-        reader.report.add(codes::ATTRIBUTE_NOT_FINITE, place, message)?;
+        reader.report.add_with(codes::ATTRIBUTE_NOT_FINITE, place, message, [("numbers", f64::from(bad))])?;
     }
     Ok(Some((values, layout.width)))
 }

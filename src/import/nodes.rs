@@ -73,7 +73,7 @@ fn unit(place: impl Fn() -> String, value: [f32; 4], report: &mut Report) -> Res
     }
     if (length - 1.0).abs() > 1e-3 {
         let message = format!("a quaternion of length {length} was normalised");
-        report.add(codes::NODE_ROTATION_NORMALIZED, place(), message)?;
+        report.add_with(codes::NODE_ROTATION_NORMALIZED, place(), message, [("length", length)])?;
     }
     Ok(Quat::from_array(value.map(|v| (f64::from(v) / length) as f32)))
 }
@@ -104,7 +104,7 @@ fn from_matrix(place: &str, matrix: Mat4, report: &mut Report) -> Result<Transfo
     let error = error.map(|(a, b)| (a - b).abs()).fold(0.0f32, f32::max);
     if error > 1e-4 * scale.abs().max_element() {
         let message = format!("the matrix is sheared; the nearest transform differs by up to {error}");
-        report.add(codes::NODE_MATRIX_SHEARED, place, message)?;
+        report.add_with(codes::NODE_MATRIX_SHEARED, place, message, [("difference", f64::from(error))])?;
     }
     Ok(transform)
 }

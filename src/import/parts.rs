@@ -73,7 +73,12 @@ fn usable_skin(
             let message =
                 format!("joint values up to {} for {joints} joints, with weight 0", joint_use.largest_named);
             let place = format!("{place}.JOINTS_n");
-            reader.report.add(codes::JOINTS_UNUSED_OUT_OF_RANGE, place, message)?;
+            reader.report.add_with(
+                codes::JOINTS_UNUSED_OUT_OF_RANGE,
+                place,
+                message,
+                [("largest", f64::from(joint_use.largest_named)), ("joints", joints as f64)],
+            )?;
         }
     }
     Ok(Some(skin))
@@ -118,5 +123,6 @@ pub(super) fn check_scene(
     let outside: Vec<u32> = joints.copied().filter(|&n| !inside[n as usize]).collect();
     let Some(first) = outside.first() else { return Ok(()) };
     let message = format!("{} joints lie outside the scene (first: node {first})", outside.len());
-    report.add(codes::JOINTS_OUTSIDE_SCENE, format!("scenes[{shown}]"), message)
+    let numbers = [("joints", outside.len() as f64), ("node", f64::from(*first))];
+    report.add_with(codes::JOINTS_OUTSIDE_SCENE, format!("scenes[{shown}]"), message, numbers)
 }

@@ -158,11 +158,16 @@ fn animations(root: &mut Object, report: &mut Report) -> Result<(), ImportError>
         let place = format!("animations[{a}].channels");
         if without_node > 0 {
             let message = format!("{without_node} channels without a target node were dropped");
-            report.add(codes::CHANNEL_WITHOUT_NODE, &place, message)?;
+            report.add_with(
+                codes::CHANNEL_WITHOUT_NODE,
+                &place,
+                message,
+                [("channels", without_node as f64)],
+            )?;
         }
         if unknown > 0 {
             let message = format!("{unknown} channels with an unknown path were dropped");
-            report.add(codes::CHANNEL_PATH_UNKNOWN, &place, message)?;
+            report.add_with(codes::CHANNEL_PATH_UNKNOWN, &place, message, [("channels", unknown as f64)])?;
         }
     }
     Ok(())

@@ -41,7 +41,12 @@ pub(super) fn build(
         let singular = built.inverse_binds().iter().filter(|m| m.matrix3.determinant() == 0.0).count();
         if singular > 0 {
             let message = format!("{singular} matrices cannot be inverted");
-            reader.report.add(codes::INVERSE_BIND_SINGULAR, matrices_of(index), message)?;
+            reader.report.add_with(
+                codes::INVERSE_BIND_SINGULAR,
+                matrices_of(index),
+                message,
+                [("matrices", singular as f64)],
+            )?;
         }
         known.insert(key, out.skins.len() as u32);
         out.of_file.push(out.skins.len() as u32);
@@ -82,7 +87,12 @@ fn inverse_binds(
     }
     if layout.count > joints {
         let message = format!("{} matrices for {joints} joints; the rest is not used", layout.count);
-        reader.report.add(codes::INVERSE_BINDS_EXTRA, place, message)?;
+        reader.report.add_with(
+            codes::INVERSE_BINDS_EXTRA,
+            place,
+            message,
+            [("matrices", layout.count as f64), ("joints", joints as f64)],
+        )?;
     }
     let matrices = values.as_chunks::<16>().0.iter().take(joints).map(Mat4::from_cols_array).collect();
     Ok(Some(matrices))

@@ -45,7 +45,12 @@ pub(super) fn read(
     for (count, name) in [(normals_ignored, "NORMAL"), (tangents_ignored, "TANGENT")] {
         if count > 0 {
             let message = format!("{count} targets move {name}, which the primitive lacks");
-            reader.report.add(codes::TARGET_ATTRIBUTE_IGNORED, format!("{place}.targets"), message)?;
+            reader.report.add_with(
+                codes::TARGET_ATTRIBUTE_IGNORED,
+                format!("{place}.targets"),
+                message,
+                [("targets", count as f64)],
+            )?;
         }
     }
     Ok(out)
