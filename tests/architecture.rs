@@ -9,7 +9,7 @@
 use std::{fs, path::Path};
 
 /// Each folder of src/ and what it may use.
-const ALLOWED: [(&str, &[&str]); 9] = [
+const ALLOWED: [(&str, &[&str]); 11] = [
     ("model", &[]),
     ("import", &["model"]),
     ("export", &["model"]),
@@ -18,6 +18,8 @@ const ALLOWED: [(&str, &[&str]); 9] = [
     ("shaders", &[]),
     ("gpu", &["shaders"]),
     ("deform", &["model", "animate", "gpu", "shaders"]),
+    ("lint", &["model", "animate", "deform"]),
+    ("fix", &["model", "lint"]),
     ("render", &["model", "animate", "deform", "gpu", "shaders", "graph"]),
 ];
 

@@ -69,7 +69,7 @@ macro_rules! codes {
 
 pub(crate) use codes;
 
-/// Something that loading ignored or repaired, or that [`lint`](crate::lint) found. A model comes with all that loading
+/// Something that loading ignored or repaired, or that was found odd about a model. A model comes with all that loading
 /// did; nothing is repaired silently.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnostic {
