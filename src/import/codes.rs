@@ -84,7 +84,7 @@ impl Report {
         }
         let diagnostic = code.at(place, message).with(numbers);
         if self.strict && code.severity == Severity::Repaired {
-            return Err(ImportError::Strict { diagnostic });
+            return Err(ImportError::Strict { diagnostic: Box::new(diagnostic) });
         }
         self.list.push(diagnostic);
         Ok(())

@@ -193,7 +193,7 @@ pub enum ImportError {
     #[error("{diagnostic}")]
     Strict {
         /// The repair that was refused.
-        diagnostic: Diagnostic,
+        diagnostic: Box<Diagnostic>,
     },
 }
 
