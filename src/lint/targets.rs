@@ -5,14 +5,13 @@ use crate::model::{Channel, Clip, Diagnostic, Interpolation, Mesh, Model, Track}
 
 pub(super) fn check(model: &Model, found: &mut Vec<Diagnostic>) {
     for (at, mesh) in model.meshes().iter().enumerate() {
-        let driven = driven(model, at as u32);
-        for target in 0..mesh.weights().len() {
+        for (target, is_driven) in driven(model, at as u32).into_iter().enumerate() {
             let place =
                 named(format!("meshes[{at}].primitives[*].targets[{target}]"), &mesh.target_names()[target]);
             let numbers = [("target", target as f64)];
             if is_dead(mesh, target) {
                 found.push(codes::TARGET_DEAD.at(place, "moves no vertex").with(numbers));
-            } else if !model.clips().is_empty() && !driven[target] {
+            } else if !model.clips().is_empty() && !is_driven {
                 let message = "no clip drives it, and it rests at 0";
                 found.push(codes::TARGET_UNDRIVEN.at(place, message).with(numbers));
             }
