@@ -151,9 +151,7 @@ fn joints_that_no_vertex_follows_are_counted() {
 
 #[test]
 fn a_bind_matrix_sheared_by_a_tenth_is_found_with_its_angle() {
-    let mut desc = Node::default();
-    desc.name = "joint".into();
-    let skeleton = Skeleton::new(vec![desc]).unwrap();
+    let skeleton = Skeleton::new(vec![Node::default()]).unwrap();
     let sheared = Mat4::from_cols_array(&[
         1.0, 0.0, 0.0, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0,
     ]);
@@ -246,13 +244,11 @@ fn every_file_here_deforms_as_before_once_it_is_repaired_and_read_back() {
     files(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/assets")), &mut all);
     files(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/assets")), &mut all);
     assert!(all.len() > 10);
-    let mut options = FixOptions::default();
-    options.influences = 1000;
+    let options = FixOptions { influences: 1000 };
     for file in all {
         let model = Model::load(&file).unwrap();
         let bytes = fix(&model, &options).unwrap().model.to_glb().unwrap();
-        let mut strict = ImportOptions::default();
-        strict.strict = true;
+        let strict = ImportOptions { strict: true, ..Default::default() };
         let back =
             Model::from_bytes(&bytes, &strict).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let shown = model.shown_parts().iter().map(|part| &model.parts()[*part as usize]);
@@ -305,10 +301,8 @@ fn cut_influences_sum_up_to_one_and_the_change_says_how_far_vertices_move() {
     let mut rig = Rig::new(5, &[FIVE]);
     rig.tracks = vec![lift(4)];
     let model = rig.model();
-    let mut options = FixOptions::default();
-    assert!(fix(&model, &options).unwrap().changes.is_empty(), "eight is enough by default");
-    options.influences = 4;
-    let fixed = fix(&model, &options).unwrap();
+    assert!(fix(&model, &FixOptions::default()).unwrap().changes.is_empty(), "eight is enough by default");
+    let fixed = fix(&model, &FixOptions { influences: 4 }).unwrap();
     let row = fixed.model.meshes()[0].primitives()[0].influences().unwrap().row(0).to_vec();
     assert_eq!(row.len(), 4);
     assert!((row.iter().map(|i| i.weight).sum::<f32>() - 1.0).abs() < 1e-6);

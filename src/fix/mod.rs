@@ -13,7 +13,6 @@ use crate::model::{ClipError, Diagnostic, MeshError, Model, ModelError, SkinErro
 
 /// What a repaired model may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct FixOptions {
     /// Most influences of a vertex; at least 1.
     pub influences: usize,

@@ -29,7 +29,6 @@ use crate::model::{Diagnostic, Model};
 
 /// How much is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct LintOptions {
     /// Times of each clip at which cut influences are compared, evenly spread; at least 2.
     pub times: usize,

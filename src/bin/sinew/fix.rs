@@ -49,9 +49,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
     {
         return Err(Failure::usage("the output is the file itself").help("write to another file"));
     }
-    let mut options = FixOptions::default();
-    options.influences = args.influences;
-    let fixed = fix(&model, &options)?;
+    let fixed = fix(&model, &FixOptions { influences: args.influences })?;
     let bytes = fixed.model.to_glb()?;
     fs::write(&args.output, &bytes).map_err(|error| {
         Failure::new(format_args!("cannot write `{}`: {error}", args.output.display()))

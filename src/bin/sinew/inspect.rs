@@ -79,8 +79,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
             return Err(failure);
         }
     };
-    let mut options = LintOptions::default();
-    options.times = args.times;
+    let options = LintOptions { times: args.times };
     let mut findings = model.diagnostics().to_vec();
     findings.extend(lint::lint(&model, &options));
     let inspected = Inspected { file: args.file.display().to_string(), model, findings };
