@@ -188,6 +188,19 @@ fn targets_that_move_nothing_and_targets_that_nothing_drives_are_told_apart() {
 }
 
 #[test]
+fn of_a_thousand_findings_of_a_kind_a_hundred_are_listed_and_the_rest_is_counted() {
+    let mut rig = Rig::new(1, &[&[(0, 1.0)]]);
+    rig.targets = vec![MorphTarget::default(); 1000];
+    let model = rig.model();
+    assert_eq!(findings(&model, "target-dead").len(), 100);
+    let [rest] = &findings(&model, "findings-cut")[..] else { panic!() };
+    assert_eq!(number(rest, "findings"), 900.0);
+    let fixed = fix(&model, &FixOptions::default()).unwrap();
+    assert_eq!(number(&fixed.changes[0], "dropped"), 1000.0);
+    assert!(fixed.changes[0].message.len() < 200, "{}", fixed.changes[0]);
+}
+
+#[test]
 fn keys_that_never_differ_are_counted_by_channel() {
     let mut rig = Rig::new(2, &[&[(0, 1.0)]]);
     let mut still = lift(0);

@@ -1,19 +1,21 @@
 //! Vertices with more influences than wanted.
 
-use std::collections::BTreeSet;
-
 use super::{codes, draft::Draft};
 use crate::{
-    lint::{LintOptions, Poses, where_to, worst_cut},
+    lint::{LintOptions, Poses, Uses, where_to, worst_cut},
     model::{Diagnostic, Influence, Influences, Model, normalize_weights},
 };
 
 /// Keeps the strongest and says what that does.
-pub(super) fn reduce(model: &Model, draft: &mut Draft, kept: usize, changes: &mut Vec<Diagnostic>) {
+pub(super) fn reduce(
+    model: &Model,
+    uses: &Uses,
+    draft: &mut Draft,
+    kept: usize,
+    changes: &mut Vec<Diagnostic>,
+) {
     let mut poses = None;
     for (m, mesh) in draft.meshes.iter_mut().enumerate() {
-        let parts = model.parts().iter().filter(|part| part.mesh as usize == m);
-        let skins: BTreeSet<u32> = parts.filter_map(|part| part.skin).collect();
         for (p, primitive) in mesh.primitives.iter_mut().enumerate() {
             let Some(influences) = primitive.influences.as_mut().filter(|i| i.max_per_vertex() > kept) else {
                 continue;
@@ -21,7 +23,8 @@ pub(super) fn reduce(model: &Model, draft: &mut Draft, kept: usize, changes: &mu
             *influences = cut(influences, kept);
             let poses = poses.get_or_insert_with(|| Poses::new(model, LintOptions::default().times));
             let primitive = &model.meshes()[m].primitives()[p];
-            let cuts = skins.iter().filter_map(|&skin| worst_cut(primitive, skin, kept, poses));
+            let cuts =
+                uses.skins_of_mesh[m].iter().filter_map(|&skin| worst_cut(primitive, skin, kept, poses));
             let place = format!("meshes[{m}].primitives[{p}].attributes.WEIGHTS_n");
             let change = match cuts.max_by(|a, b| a.displacement.total_cmp(&b.displacement)) {
                 Some(cut) => {

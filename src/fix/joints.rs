@@ -1,30 +1,22 @@
 //! Joints that no vertex follows.
 
-use std::collections::BTreeSet;
-
 use super::{codes, draft::Draft};
 use crate::{
-    lint::used_joints,
+    lint::Uses,
     model::{Diagnostic, Influence, Influences, Model},
 };
 
 /// Takes them out of their skins. Cut influences free no joints: what they followed is asked of the model.
-pub(super) fn drop_unused(model: &Model, draft: &mut Draft, changes: &mut Vec<Diagnostic>) {
+pub(super) fn drop_unused(model: &Model, uses: &Uses, draft: &mut Draft, changes: &mut Vec<Diagnostic>) {
     for skin in 0..draft.skins.len() {
-        let mut used = used_joints(model, skin as u32);
+        let mut used = uses.used_joints(model, skin as u32);
         let all = used.len();
         if used.iter().all(|used| *used) {
             continue;
         }
         let place = format!("skins[{skin}].joints");
-        let parts = model.parts().iter().filter(|part| part.skin == Some(skin as u32));
-        let meshes: BTreeSet<u32> = parts.map(|part| part.mesh).collect();
-        let is_shared = |mesh: &u32| {
-            model
-                .parts()
-                .iter()
-                .any(|p| p.mesh == *mesh && p.skin.is_some_and(|other| other as usize != skin))
-        };
+        let meshes = &uses.meshes_of_skin[skin];
+        let is_shared = |mesh: &u32| uses.skins_of_mesh[*mesh as usize].len() > 1;
         if let Some(mesh) = meshes.iter().find(|mesh| is_shared(mesh)) {
             let message = format!("meshes[{mesh}] is used with another skin as well; no joint was dropped");
             changes.push(codes::JOINTS_KEPT.at(place, message));
@@ -39,7 +31,7 @@ pub(super) fn drop_unused(model: &Model, draft: &mut Draft, changes: &mut Vec<Di
         draft_skin.joints = kept.iter().map(|old| draft_skin.joints[*old]).collect();
         draft_skin.inverse_binds = kept.iter().map(|old| draft_skin.inverse_binds[*old]).collect();
         for mesh in meshes {
-            for primitive in &mut draft.meshes[mesh as usize].primitives {
+            for primitive in &mut draft.meshes[*mesh as usize].primitives {
                 primitive.influences = primitive.influences.as_ref().map(|i| renumbered(i, &place_of));
             }
         }

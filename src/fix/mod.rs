@@ -9,7 +9,10 @@ mod joints;
 mod targets;
 
 use self::draft::Draft;
-use crate::model::{ClipError, Diagnostic, MeshError, Model, ModelError, SkinError};
+use crate::{
+    lint::Uses,
+    model::{ClipError, Diagnostic, MeshError, Model, ModelError, SkinError},
+};
 
 /// What a repaired model may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,9 +57,10 @@ pub enum FixError {
 /// Repairs a model. Nodes, scenes, materials and images stay as they are, and so does every index of them.
 pub fn fix(model: &Model, options: &FixOptions) -> Result<Fixed, FixError> {
     let mut draft = Draft::of(model);
+    let uses = Uses::of(model);
     let mut changes = Vec::new();
-    influences::reduce(model, &mut draft, options.influences.max(1), &mut changes);
-    joints::drop_unused(model, &mut draft, &mut changes);
+    influences::reduce(model, &uses, &mut draft, options.influences.max(1), &mut changes);
+    joints::drop_unused(model, &uses, &mut draft, &mut changes);
     targets::drop_dead(model, &mut draft, &mut changes);
     Ok(Fixed { model: draft.build(model)?, changes })
 }

@@ -8,36 +8,42 @@ use crate::{
 
 /// Takes them out of their meshes, and their weights out of nodes and clips.
 pub(super) fn drop_dead(model: &Model, draft: &mut Draft, changes: &mut Vec<Diagnostic>) {
-    let mut touched = vec![false; draft.clips.len()];
+    // Of each mesh, which targets live; none where all do.
+    let mut lives: Vec<Option<Vec<bool>>> = Vec::new();
     for (m, mesh) in model.meshes().iter().enumerate() {
         let all = mesh.weights().len();
-        let lives: Vec<bool> = (0..all).map(|target| !is_dead(mesh, target)).collect();
-        let dropped: Vec<usize> = (0..all).filter(|target| !lives[*target]).collect();
+        let own: Vec<bool> = (0..all).map(|target| !is_dead(mesh, target)).collect();
+        let dropped: Vec<usize> = (0..all).filter(|target| !own[*target]).collect();
         if dropped.is_empty() {
+            lives.push(None);
             continue;
         }
-        let own = &mut draft.meshes[m];
-        keep(&mut own.weights, &lives);
-        keep(&mut own.target_names, &lives);
-        own.primitives.iter_mut().for_each(|primitive| keep(&mut primitive.targets, &lives));
-        let parts = draft.parts.iter_mut().filter(|part| part.mesh as usize == m);
-        let mut nodes = Vec::new();
-        for part in parts {
-            keep(&mut part.weights, &lives);
-            nodes.push(part.node);
-        }
-        for (clip, touched) in draft.clips.iter_mut().zip(&mut touched) {
-            let drives = |track: &Track| track.channel == Channel::Weights && nodes.contains(&track.node);
-            for track in clip.tracks.iter_mut().filter(|track| drives(track)) {
-                narrow(track, &lives);
+        let draft = &mut draft.meshes[m];
+        keep(&mut draft.weights, &own);
+        keep(&mut draft.target_names, &own);
+        draft.primitives.iter_mut().for_each(|primitive| keep(&mut primitive.targets, &own));
+        let numbers = [("dropped", dropped.len() as f64), ("targets", all as f64)];
+        let few = &dropped[..dropped.len().min(8)];
+        let more = if few.len() < dropped.len() { " and more" } else { "" };
+        let message =
+            format!("{} of {all} targets, which move no vertex, were dropped: {few:?}{more}", dropped.len());
+        let place = format!("meshes[{m}].primitives[*].targets");
+        changes.push(codes::TARGETS_DROPPED.at(place, message).with(numbers));
+        lives.push(Some(own));
+    }
+    for part in &mut draft.parts {
+        lives[part.mesh as usize].iter().for_each(|lives| keep(&mut part.weights, lives));
+    }
+    let lives_at =
+        |node: u32| lives[model.parts()[model.part_of_node(node)? as usize].mesh as usize].as_ref();
+    let mut touched = vec![false; draft.clips.len()];
+    for (clip, touched) in draft.clips.iter_mut().zip(&mut touched) {
+        for track in clip.tracks.iter_mut().filter(|track| track.channel == Channel::Weights) {
+            if let Some(lives) = lives_at(track.node) {
+                narrow(track, lives);
                 *touched = true;
             }
         }
-        let numbers = [("dropped", dropped.len() as f64), ("targets", all as f64)];
-        let message = format!("targets {dropped:?} of {all}, which move no vertex, were dropped");
-        changes.push(
-            codes::TARGETS_DROPPED.at(format!("meshes[{m}].primitives[*].targets"), message).with(numbers),
-        );
     }
     drop_tracks(draft, &touched, changes);
 }

@@ -12,4 +12,5 @@ codes! {
     CHANNELS_CONSTANT "channels-constant" Info "3.11" "Channels whose keys never differ." "Leave them out when exporting, where they hold what the node rests at."
     VERTICES_UNUSED "vertices-unused" Info "3.7.2.1" "Vertices that no index names; they are deformed all the same." "Remove loose vertices before exporting."
     NORMALS_NOT_UNIT "normals-not-unit" Warning "3.7.2.1" "Normals that are not of unit length." "Normalize them when exporting."
+    FINDINGS_CUT "findings-cut" Info "" "Too many findings of one kind; the rest is only counted." ""
 }

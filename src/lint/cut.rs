@@ -2,7 +2,7 @@
 
 use glam::{Vec3, Vec4};
 
-use super::{Poses, codes, counted};
+use super::{Poses, Uses, codes, counted};
 use crate::{
     animate::JointMatrix,
     model::{Diagnostic, Influence, Model, Primitive},
@@ -23,7 +23,12 @@ pub struct Cut {
     pub time: f32,
     /// The largest weight of an influence that is dropped.
     pub dropped: f32,
+    /// Poses that were compared: fewer than there are where that would take too long.
+    pub poses: usize,
 }
+
+/// Influences times poses that are compared at most.
+const MOST_WORK: usize = 200_000_000;
 
 /// Compares each vertex of a primitive with what is left of it when only its `kept` strongest influences, scaled up to
 /// the same sum, move it. None where no vertex has more.
@@ -37,8 +42,12 @@ pub fn worst_cut(primitive: &Primitive, skin: u32, kept: usize, poses: &Poses) -
     let dropped = rows.iter().map(|(_, row)| row[kept].weight).fold(0.0, f32::max);
     let (first, _) = rows.first()?;
     let vertex = primitive.source_vertex(*first);
-    let mut worst = Cut { vertices: rows.len(), displacement: 0.0, vertex, clip: None, time: 0.0, dropped };
-    for (palette, &(clip, time)) in poses.of_skin(skin).zip(&poses.times) {
+    let mut worst =
+        Cut { vertices: rows.len(), displacement: 0.0, vertex, clip: None, time: 0.0, dropped, poses: 0 };
+    let work = rows.iter().map(|(_, row)| row.len()).sum::<usize>().saturating_mul(poses.times.len());
+    let step = work.div_ceil(MOST_WORK).max(1);
+    for (palette, &(clip, time)) in poses.of_skin(skin).zip(&poses.times).step_by(step) {
+        worst.poses += 1;
         for &(vertex, row) in &rows {
             let position = primitive.positions()[vertex];
             let displacement = displacement(position, row, kept, palette);
@@ -70,7 +79,7 @@ fn displacement(position: Vec3, row: &[Influence], kept: usize, palette: &[Joint
 }
 
 /// For every skinned primitive, cut to four and to eight.
-pub(super) fn check(model: &Model, times: usize, found: &mut Vec<Diagnostic>) {
+pub(super) fn check(model: &Model, uses: &Uses, times: usize, found: &mut Vec<Diagnostic>) {
     let most = |primitive: &Primitive| primitive.influences().map_or(0, |i| i.max_per_vertex());
     let all = || model.meshes().iter().flat_map(|mesh| mesh.primitives());
     if all().all(|primitive| most(primitive) <= 4) {
@@ -78,11 +87,11 @@ pub(super) fn check(model: &Model, times: usize, found: &mut Vec<Diagnostic>) {
     }
     let poses = Poses::new(model, times);
     for (at, mesh) in model.meshes().iter().enumerate() {
-        let skins = model.parts().iter().filter(|part| part.mesh as usize == at).filter_map(|part| part.skin);
-        let skins: std::collections::BTreeSet<u32> = skins.collect();
         for (p, primitive) in mesh.primitives().iter().enumerate() {
             for (code, kept) in [(codes::INFLUENCES_OVER_4, 4), (codes::INFLUENCES_OVER_8, 8)] {
-                let cuts = skins.iter().filter_map(|&skin| worst_cut(primitive, skin, kept, &poses));
+                let cuts = uses.skins_of_mesh[at]
+                    .iter()
+                    .filter_map(|&skin| worst_cut(primitive, skin, kept, &poses));
                 let Some(cut) = cuts.max_by(|a, b| a.displacement.total_cmp(&b.displacement)) else {
                     continue;
                 };
@@ -104,6 +113,7 @@ pub(super) fn check(model: &Model, times: usize, found: &mut Vec<Diagnostic>) {
                     ("clip", cut.clip.map_or(-1.0, f64::from)),
                     ("time", f64::from(cut.time)),
                     ("largestDropped", f64::from(cut.dropped)),
+                    ("poses", cut.poses as f64),
                 ]));
             }
         }

@@ -1,12 +1,12 @@
 //! Skins: bind matrices and joints.
 
-use super::{codes, counted, named};
+use super::{Uses, codes, counted, named};
 use crate::model::{Diagnostic, Model, Skin};
 
 /// Axes of a bind matrix further from a right angle than this are sheared, in degrees: what rounding leaves is less.
 const RIGHT_ANGLE_TOLERANCE: f32 = 0.1;
 
-pub(super) fn check(model: &Model, found: &mut Vec<Diagnostic>) {
+pub(super) fn check(model: &Model, uses: &Uses, found: &mut Vec<Diagnostic>) {
     for (at, skin) in model.skins().iter().enumerate() {
         let place = |part: &str| named(format!("skins[{at}].{part}"), skin.name());
         let sheared: Vec<(usize, f32)> =
@@ -22,7 +22,7 @@ pub(super) fn check(model: &Model, found: &mut Vec<Diagnostic>) {
                 ("degrees", f64::from(worst)),
             ]));
         }
-        let used = used_joints(model, at as u32);
+        let used = uses.used_joints(model, at as u32);
         let unused = used.iter().filter(|used| !**used).count();
         if unused > 0 {
             let all = skin.joints().len();
@@ -41,17 +41,4 @@ fn shears(skin: &Skin) -> impl Iterator<Item = f32> {
         let cosine = x.dot(y).abs().max(y.dot(z).abs()).max(z.dot(x).abs());
         cosine.min(1.0).asin().to_degrees()
     })
-}
-
-/// For each joint of a skin whether any vertex follows it.
-pub(crate) fn used_joints(model: &Model, skin: u32) -> Vec<bool> {
-    let mut used = vec![false; model.skins()[skin as usize].joints().len()];
-    let parts = model.parts().iter().filter(|part| part.skin == Some(skin));
-    for primitive in parts.flat_map(|part| model.meshes()[part.mesh as usize].primitives()) {
-        let Some(influences) = primitive.influences() else { continue };
-        for influence in (0..influences.vertices()).flat_map(|vertex| influences.row(vertex)) {
-            used[influence.joint as usize] = true;
-        }
-    }
-    used
 }

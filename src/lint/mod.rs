@@ -16,14 +16,17 @@ mod cut;
 mod joints;
 mod poses;
 mod targets;
+mod uses;
 mod vertices;
 
 pub use cost::{Cost, cost};
 pub(crate) use cut::where_to;
 pub use cut::{Cut, worst_cut};
-pub(crate) use joints::used_joints;
 pub use poses::Poses;
 pub(crate) use targets::is_dead;
+pub(crate) use uses::Uses;
+
+use std::collections::BTreeMap;
 
 use crate::model::{Diagnostic, Model};
 
@@ -45,11 +48,37 @@ impl Default for LintOptions {
 #[must_use]
 pub fn lint(model: &Model, options: &LintOptions) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    joints::check(model, &mut found);
+    let uses = Uses::of(model);
+    joints::check(model, &uses, &mut found);
     vertices::check(model, &mut found);
-    cut::check(model, options.times, &mut found);
-    targets::check(model, &mut found);
-    found
+    cut::check(model, &uses, options.times, &mut found);
+    targets::check(model, &uses, &mut found);
+    cut_long(found)
+}
+
+/// Findings of one kind that are listed one by one.
+const LISTED: usize = 100;
+
+/// The first of each kind, and how many more there are.
+fn cut_long(all: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut kept: Vec<Diagnostic> = Vec::new();
+    for finding in all {
+        let count = counts.entry(finding.code).or_default();
+        *count += 1;
+        if *count <= LISTED {
+            kept.push(finding);
+        }
+    }
+    for (code, more) in
+        counts.into_iter().filter_map(|(code, count)| Some((code, count.checked_sub(LISTED)?)))
+    {
+        if more > 0 {
+            let finding = codes::FINDINGS_CUT.at("", format!("{more} more of {code}"));
+            kept.push(finding.with([("findings", more as f64)]));
+        }
+    }
+    kept
 }
 
 /// `2 vertices`, `1 vertex`.

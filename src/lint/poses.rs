@@ -5,8 +5,8 @@ use crate::{
     model::Model,
 };
 
-/// Most matrices that are kept at once.
-const MOST_ROWS: usize = 4 << 20;
+/// Most matrices that are kept at once: 48 MiB of palettes.
+const MOST_ROWS: usize = 1 << 20;
 
 /// Palettes of a model at rest and at times of its clips.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub struct Poses {
 
 impl Poses {
     /// The rest pose and `times` times of each clip, from its first key to its last; fewer where they would take more
-    /// than a few hundred megabytes.
+    /// than some tens of megabytes.
     #[must_use]
     pub fn new(model: &Model, times: usize) -> Self {
         let layout = PaletteLayout::new(model);

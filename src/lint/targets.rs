@@ -1,11 +1,12 @@
 //! Morph targets and channels that do nothing.
 
-use super::{codes, counted, named};
+use super::{Uses, codes, counted, named};
 use crate::model::{Channel, Clip, Diagnostic, Interpolation, Mesh, Model, Track};
 
-pub(super) fn check(model: &Model, found: &mut Vec<Diagnostic>) {
+pub(super) fn check(model: &Model, uses: &Uses, found: &mut Vec<Diagnostic>) {
+    let driven = driven(model, uses);
     for (at, mesh) in model.meshes().iter().enumerate() {
-        for (target, is_driven) in driven(model, at as u32).into_iter().enumerate() {
+        for (target, is_driven) in driven[at].iter().enumerate() {
             let place =
                 named(format!("meshes[{at}].primitives[*].targets[{target}]"), &mesh.target_names()[target]);
             let numbers = [("target", target as f64)];
@@ -37,21 +38,25 @@ pub(crate) fn is_dead(mesh: &Mesh, target: usize) -> bool {
     mesh.primitives().iter().all(|primitive| primitive.targets()[target].vertices().is_empty())
 }
 
-/// For each target of a mesh whether something gives it another weight than 0.
-fn driven(model: &Model, mesh: u32) -> Vec<bool> {
-    let mut driven: Vec<bool> = model.meshes()[mesh as usize].weights().iter().map(|w| *w != 0.0).collect();
-    let parts = || model.parts().iter().filter(|part| part.mesh == mesh);
-    for part in parts() {
-        driven.iter_mut().zip(&part.weights).for_each(|(driven, weight)| *driven |= *weight != 0.0);
+/// For each mesh and target whether something gives it another weight than 0.
+fn driven(model: &Model, uses: &Uses) -> Vec<Vec<bool>> {
+    let is_set = |driven: &mut Vec<bool>, weights: &[f32]| {
+        driven.iter_mut().zip(weights).for_each(|(driven, weight)| *driven |= *weight != 0.0);
+    };
+    let mut all: Vec<Vec<bool>> = Vec::new();
+    for (mesh, parts) in model.meshes().iter().zip(&uses.parts_of_mesh) {
+        let mut driven = vec![false; mesh.weights().len()];
+        is_set(&mut driven, mesh.weights());
+        parts.iter().for_each(|part| is_set(&mut driven, &model.parts()[*part as usize].weights));
+        all.push(driven);
     }
-    let of_mesh =
-        |track: &&Track| track.channel == Channel::Weights && parts().any(|part| part.node == track.node);
-    for track in model.clips().iter().flat_map(Clip::tracks).filter(of_mesh) {
-        for row in track.values.chunks_exact(track.width as usize) {
-            driven.iter_mut().zip(row).for_each(|(driven, weight)| *driven |= *weight != 0.0);
-        }
+    let tracks = model.clips().iter().flat_map(Clip::tracks);
+    for track in tracks.filter(|track| track.channel == Channel::Weights) {
+        let Some(part) = model.part_of_node(track.node) else { continue };
+        let driven = &mut all[model.parts()[part as usize].mesh as usize];
+        track.values.chunks_exact(track.width as usize).for_each(|row| is_set(driven, row));
     }
-    driven
+    all
 }
 
 fn is_constant(track: &Track) -> bool {
