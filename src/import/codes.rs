@@ -10,7 +10,7 @@ use crate::model::{Diagnostic, Severity};
 pub struct Code {
     /// Stable, for filters and tests.
     pub name: &'static str,
-    /// Repairs are errors in strict mode; the rest never is.
+    /// Repairs are errors in strict mode; the rest is not, unless its description says so.
     pub severity: Severity,
     /// Section of the glTF 2.0 specification; empty where none applies.
     pub spec: &'static str,
@@ -27,6 +27,7 @@ macro_rules! codes {
 codes! {
     GLB_TRAILING "glb-trailing-bytes" Repaired "4.4" "Bytes after the length that the GLB header gives."
     EXTENSION_IGNORED "extension-ignored" Warning "3.12" "A used, not required extension is not supported."
+    EXTENSION_REQUIRED_IGNORED "extension-required-ignored" Warning "3.12" "A required extension that changes only the look is not supported; an error in strict mode."
     DATA_URI_TYPE "data-uri-type" Repaired "3.6.1.1" "A buffer's data URI has an odd media type."
     ATTRIBUTE_IGNORED "attribute-ignored" Warning "3.7.2.1" "A vertex or target attribute is not known, or its set number leaves a gap."
     ATTRIBUTE_NOT_FINITE "attribute-not-finite" Repaired "3.6.2" "NaN or infinity in normals, tangents, uvs or colours became 0."
@@ -54,6 +55,7 @@ codes! {
     TARGET_ATTRIBUTE_IGNORED "target-attribute-ignored" Repaired "3.7.2.2" "A target moves an attribute that the primitive lacks."
     MORPH_WEIGHT_COUNT "morph-weight-count" Repaired "3.7.2.2" "Morph weights were cut, or filled up with 0, to the number of targets."
     CHANNEL_WITHOUT_NODE "channel-without-node" Warning "3.11" "A channel without a node was dropped."
+    CHANNEL_POINTER_IGNORED "channel-pointer-ignored" Warning "3.11" "A channel of KHR_animation_pointer that drives no node was dropped."
     CHANNEL_PATH_UNKNOWN "channel-path-unknown" Warning "3.11" "A channel with an unknown path was dropped."
     CHANNEL_DUPLICATE "channel-duplicate" Repaired "3.11" "Two channels drive one property; the first wins."
     CHANNEL_WITHOUT_TARGETS "channel-without-targets" Repaired "3.11" "A weights channel at a node without morph targets was dropped."
@@ -77,6 +79,11 @@ pub(super) struct Report {
 impl Report {
     pub(super) fn new(strict: bool) -> Self {
         Self { strict, list: Vec::new(), counts: HashMap::new() }
+    }
+
+    /// Whether what would be repaired is refused.
+    pub(super) fn is_strict(&self) -> bool {
+        self.strict
     }
 
     pub(super) fn add(

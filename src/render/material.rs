@@ -1,5 +1,7 @@
 //! Materials as the shader binds them.
 
+use glam::Vec3;
+
 use super::{
     RenderError,
     geometry::upload,
@@ -77,7 +79,8 @@ fn surface(model: &Model, key: SurfaceKey) -> Surface {
     }
     Surface {
         base_color: material.base_color.to_array(),
-        emissive: material.emissive.to_array(),
+        // Infinity times a black texel would be NaN.
+        emissive: (material.emissive * material.emissive_strength).min(Vec3::MAX).to_array(),
         cutoff: if let AlphaMode::Mask { cutoff } = material.alpha_mode { cutoff } else { 0.0 },
         metallic: material.metallic,
         roughness: material.roughness,
