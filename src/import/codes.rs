@@ -62,7 +62,7 @@ codes! {
     CLIP_EMPTY "clip-empty" Repaired "5.2" "An animation without channels."
     KEY_ROTATION_ZERO "key-rotation-zero" Repaired "3.11" "A zero quaternion among the keys became the identity."
     SPLINE_SINGLE_KEY "spline-single-key" Repaired "3.11" "A cubic spline with one key is constant."
-    IMAGE_UNREADABLE "image-unreadable" Warning "3.8.3" "An image is missing, cannot be read or is neither PNG nor JPEG; left empty."
+    IMAGE_UNREADABLE "image-unreadable" Warning "3.8.3" "An image is missing, cannot be read or is neither PNG nor JPEG; left empty. The message names the format."
     DIAGNOSTICS_CUT "diagnostics-cut" Info "" "Too many findings of one kind; the rest is only counted."
 }
 

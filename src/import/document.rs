@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{
     ImportError, extensions,
+    images::Alternative,
     materials::Extended,
     meshopt::{self, Compressed},
     prune::Object,
@@ -32,6 +33,8 @@ pub(super) struct Document {
     /// What extensions say about each material.
     pub(super) extended: Vec<Extended>,
     pub(super) textures: Vec<json::Texture>,
+    /// What extensions name for each texture.
+    pub(super) alternatives: Vec<Option<Alternative>>,
     pub(super) samplers: Vec<json::texture::Sampler>,
     pub(super) images: Vec<json::Image>,
     /// Whether KHR_mesh_quantization is declared.
@@ -72,6 +75,11 @@ impl Document {
             extended.push(Extended::parse(place, object, extensions)?);
             Ok(())
         })?;
+        let mut alternatives = Vec::new();
+        let textures = list(&mut root, "textures", |_, _, extensions, _| {
+            alternatives.push(Alternative::find(extensions));
+            Ok(())
+        })?;
         let accessors = list(&mut root, "accessors", |_, object, _, _| {
             // Bounds are computed from the data; the file's own cannot be relied on.
             object.remove("min");
@@ -93,7 +101,8 @@ impl Document {
             animations: list(&mut root, "animations", nothing)?,
             materials,
             extended,
-            textures: list(&mut root, "textures", nothing)?,
+            textures,
+            alternatives,
             samplers: list(&mut root, "samplers", nothing)?,
             images: list(&mut root, "images", nothing)?,
             quantized,

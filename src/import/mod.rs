@@ -13,6 +13,7 @@ mod document;
 mod error;
 mod extensions;
 mod format;
+mod image_format;
 mod images;
 mod influences;
 mod materials;

@@ -6,8 +6,7 @@ use super::{
     RenderError,
     geometry::upload,
     layout::{Surface, UvRows},
-    mip::ColorSpace,
-    texture::Textures,
+    texture::{Slot, Textures},
 };
 use crate::{
     model::{AlphaMode, Material, Model, Primitive, TextureRef, UvTransform},
@@ -36,18 +35,15 @@ impl SurfaceKey {
 }
 
 /// The textures of a material, in the order of the shader's bindings.
-fn maps(material: &Material) -> [(Option<TextureRef>, ColorSpace); 5] {
+fn maps(material: &Material) -> [(Option<TextureRef>, Slot); 5] {
     [
-        (material.base_color_texture, ColorSpace::Srgb),
-        (material.metallic_roughness_texture, ColorSpace::Linear),
-        (material.normal_texture, ColorSpace::Linear),
-        (material.occlusion_texture, ColorSpace::Linear),
-        (material.emissive_texture, ColorSpace::Srgb),
+        (material.base_color_texture, Slot::BaseColor),
+        (material.metallic_roughness_texture, Slot::MetallicRoughness),
+        (material.normal_texture, Slot::Normal),
+        (material.occlusion_texture, Slot::Occlusion),
+        (material.emissive_texture, Slot::Emissive),
     ]
 }
-
-/// Place of the normal map in [`maps`].
-const NORMAL_MAP: usize = 2;
 
 /// The two uv sets that a material's textures read; a third one reads as the first.
 pub(crate) fn uv_sets(material: Option<&Material>) -> [u32; 2] {
@@ -68,9 +64,9 @@ fn surface(model: &Model, key: SurfaceKey) -> Surface {
     let material = key.material.and_then(|m| model.materials().get(m as usize)).unwrap_or(&default);
     let sets = uv_sets(Some(material));
     let (mut present, mut second) = (0, 0);
-    for (bit, (map, _)) in maps(material).into_iter().enumerate() {
+    for (bit, (map, slot)) in maps(material).into_iter().enumerate() {
         let Some(map) = map else { continue };
-        if bit != NORMAL_MAP || key.tangents {
+        if slot != Slot::Normal || key.tangents {
             present |= 1 << bit;
         }
         if map.uv_set != sets[0] && map.uv_set == sets[1] {
@@ -113,7 +109,7 @@ pub(crate) fn bind_groups(
     let default = Material::default();
     let group = |(index, key): (usize, &SurfaceKey)| {
         let material = key.material.and_then(|m| model.materials().get(m as usize)).unwrap_or(&default);
-        let maps = maps(material).map(|(map, space)| textures.get(map, space));
+        let maps = maps(material).map(|(map, slot)| textures.get(map, slot));
         let mut entries = vec![wgpu::BindGroupEntry {
             binding: 0,
             resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {

@@ -10,6 +10,7 @@ mod extensions;
 mod fuzz;
 mod glb;
 mod guard;
+mod images;
 mod materials;
 mod skins;
 mod uris;

@@ -2,7 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 #![cfg(feature = "render")]
 
+#[path = "../common/mod.rs"]
 mod common;
+#[cfg(feature = "gltf")]
+mod imported;
+mod maps;
 
 use glam::{Affine3A, Vec2, Vec3, Vec4};
 use sinew::{
