@@ -1,6 +1,6 @@
 //! Materials, textures, samplers and images.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{named, writer::Writer};
 use crate::model::{AlphaMode, Material, Model, Sampler, TextureRef, UvTransform, Wrap};
@@ -20,6 +20,9 @@ pub(super) fn extensions(model: &Model) -> Vec<Value> {
     let mut names = Vec::new();
     if model.materials().iter().any(|m| m.unlit) {
         names.push("KHR_materials_unlit".into());
+    }
+    if model.materials().iter().any(|m| m.emissive_strength != 1.0) {
+        names.push("KHR_materials_emissive_strength".into());
     }
     if model.materials().iter().any(moved) {
         names.push("KHR_texture_transform".into());
@@ -80,8 +83,16 @@ fn material(material: &Material) -> Value {
         }
     }
     object.insert("doubleSided".into(), material.double_sided.into());
+    let mut extensions = Map::new();
     if material.unlit {
-        object.insert("extensions".into(), json!({ "KHR_materials_unlit": {} }));
+        extensions.insert("KHR_materials_unlit".into(), json!({}));
+    }
+    if material.emissive_strength != 1.0 {
+        let strength = json!({ "emissiveStrength": material.emissive_strength });
+        extensions.insert("KHR_materials_emissive_strength".into(), strength);
+    }
+    if !extensions.is_empty() {
+        object.insert("extensions".into(), extensions.into());
     }
     Value::Object(object)
 }

@@ -8,6 +8,7 @@ use crate::model::{Code, Diagnostic, Severity, codes};
 codes! {
     GLB_TRAILING "glb-trailing-bytes" Repaired "4.4" "Bytes after the length that the GLB header gives." "Export again."
     EXTENSION_IGNORED "extension-ignored" Warning "3.12" "A used, not required extension is not supported." "Export without it, or accept that it is not shown."
+    EXTENSION_REQUIRED_IGNORED "extension-required-ignored" Warning "3.12" "A required extension that changes only the look is not supported; an error in strict mode." "Export without it, or accept that it is not shown."
     DATA_URI_TYPE "data-uri-type" Repaired "3.6.1.1" "A buffer's data URI has an odd media type." "Use application/octet-stream."
     ATTRIBUTE_IGNORED "attribute-ignored" Warning "3.7.2.1" "A vertex or target attribute is not known, or its set number leaves a gap." "Remove it, or number sets without gaps."
     ATTRIBUTE_NOT_FINITE "attribute-not-finite" Repaired "3.6.2" "NaN or infinity in normals, tangents, uvs or colours became 0." "Find what makes it in the modelling program; `sinew fix` writes the repair."
@@ -35,13 +36,14 @@ codes! {
     TARGET_ATTRIBUTE_IGNORED "target-attribute-ignored" Repaired "3.7.2.2" "A target moves an attribute that the primitive lacks." "Give the primitive the attribute, or remove it from the target."
     MORPH_WEIGHT_COUNT "morph-weight-count" Repaired "3.7.2.2" "Morph weights were cut, or filled up with 0, to the number of targets." "`sinew fix` writes one weight per target."
     CHANNEL_WITHOUT_NODE "channel-without-node" Warning "3.11" "A channel without a node was dropped." "Remove it."
+    CHANNEL_POINTER_IGNORED "channel-pointer-ignored" Warning "3.11" "A channel of KHR_animation_pointer that drives no node was dropped." "Animate nodes and morph weights, or accept that the rest stands still."
     CHANNEL_PATH_UNKNOWN "channel-path-unknown" Warning "3.11" "A channel with an unknown path was dropped." "Remove it."
     CHANNEL_DUPLICATE "channel-duplicate" Repaired "3.11" "Two channels drive one property; the first wins." "Keep one of them."
     CHANNEL_WITHOUT_TARGETS "channel-without-targets" Repaired "3.11" "A weights channel at a node without morph targets was dropped." "Remove it."
     CLIP_EMPTY "clip-empty" Repaired "5.2" "An animation without channels." "Remove it."
     KEY_ROTATION_ZERO "key-rotation-zero" Repaired "3.11" "A zero quaternion among the keys became the identity." "`sinew fix` writes the identity."
     SPLINE_SINGLE_KEY "spline-single-key" Repaired "3.11" "A cubic spline with one key is constant." "Give it a second key, or make it linear."
-    IMAGE_UNREADABLE "image-unreadable" Warning "3.8.3" "An image is missing, cannot be read or is neither PNG nor JPEG; left empty." "Store PNG or JPEG, inside the file or in its folder."
+    IMAGE_UNREADABLE "image-unreadable" Warning "3.8.3" "An image is missing, cannot be read or is neither PNG nor JPEG; left empty. The message names the format." "Store PNG or JPEG, inside the file or in its folder."
     DIAGNOSTICS_CUT "diagnostics-cut" Info "" "Too many findings of one kind; the rest is only counted." ""
 }
 
@@ -58,6 +60,11 @@ pub(super) struct Report {
 impl Report {
     pub(super) fn new(strict: bool) -> Self {
         Self { strict, list: Vec::new(), counts: HashMap::new() }
+    }
+
+    /// Whether what would be repaired is refused.
+    pub(super) fn is_strict(&self) -> bool {
+        self.strict
     }
 
     pub(super) fn add(

@@ -5,10 +5,11 @@ use gltf::json;
 use serde_json::Value;
 
 use super::{
-    ImportError,
+    ImportError, extensions,
+    images::Alternative,
+    materials::Extended,
     meshopt::{self, Compressed},
-    prune::{self, Object},
-    uv_transform::{self, UvChange},
+    prune::Object,
 };
 use crate::model::Scene;
 
@@ -29,11 +30,11 @@ pub(super) struct Document {
     pub(super) target_names: Vec<Vec<String>>,
     pub(super) animations: Vec<json::Animation>,
     pub(super) materials: Vec<json::Material>,
-    /// Which materials have KHR_materials_unlit.
-    pub(super) unlit: Vec<bool>,
-    /// KHR_texture_transform of the five textures of every material.
-    pub(super) uv: Vec<[UvChange; 5]>,
+    /// What extensions say about each material.
+    pub(super) extended: Vec<Extended>,
     pub(super) textures: Vec<json::Texture>,
+    /// What extensions name for each texture.
+    pub(super) alternatives: Vec<Option<Alternative>>,
     pub(super) samplers: Vec<json::texture::Sampler>,
     pub(super) images: Vec<json::Image>,
     /// Whether KHR_mesh_quantization is declared.
@@ -42,7 +43,7 @@ pub(super) struct Document {
 
 impl Document {
     pub(super) fn new(mut root: Object) -> Result<Self, ImportError> {
-        let quantized = prune::names(&root, "extensionsUsed")?.contains(&"KHR_mesh_quantization");
+        let quantized = extensions::names(&root, "extensionsUsed")?.contains(&"KHR_mesh_quantization");
         let scene = match root.get("scene") {
             None => None,
             Some(scene) => Some(
@@ -54,14 +55,14 @@ impl Document {
         };
         let mut fallback = Vec::new();
         let buffers = list(&mut root, "buffers", |_, _, extensions, _| {
-            let flag = extension(extensions, meshopt::NAME).and_then(|e| e.get("fallback"));
+            let flag = meshopt::find(extensions).and_then(|(_, e)| e.get("fallback"));
             fallback.push(flag.and_then(Value::as_bool) == Some(true));
             Ok(())
         })?;
         let mut compressed = Vec::new();
         let views = list(&mut root, "bufferViews", |place, _, extensions, _| {
-            let found = extension(extensions, meshopt::NAME);
-            compressed.push(found.map(|e| Compressed::parse(place, e)).transpose()?);
+            let found = meshopt::find(extensions);
+            compressed.push(found.map(|(name, e)| Compressed::parse(place, name, e)).transpose()?);
             Ok(())
         })?;
         let mut target_names = Vec::new();
@@ -69,10 +70,14 @@ impl Document {
             target_names.push(names_of_targets(extras));
             Ok(())
         })?;
-        let (mut unlit, mut uv) = (Vec::new(), Vec::new());
+        let mut extended = Vec::new();
         let materials = list(&mut root, "materials", |place, object, extensions, _| {
-            uv.push(uv_transform::of_material(place, object)?);
-            unlit.push(extension(extensions, "KHR_materials_unlit").is_some());
+            extended.push(Extended::parse(place, object, extensions)?);
+            Ok(())
+        })?;
+        let mut alternatives = Vec::new();
+        let textures = list(&mut root, "textures", |_, _, extensions, _| {
+            alternatives.push(Alternative::find(extensions));
             Ok(())
         })?;
         let accessors = list(&mut root, "accessors", |_, object, _, _| {
@@ -95,9 +100,9 @@ impl Document {
             target_names,
             animations: list(&mut root, "animations", nothing)?,
             materials,
-            unlit,
-            uv,
-            textures: list(&mut root, "textures", nothing)?,
+            extended,
+            textures,
+            alternatives,
             samplers: list(&mut root, "samplers", nothing)?,
             images: list(&mut root, "images", nothing)?,
             quantized,
@@ -134,7 +139,7 @@ fn list<T: serde_json_de::Element>(
             return Err(ImportError::schema(format!("{key}[{index}]"), "must be an object"));
         };
         let (extensions, extras) = (object.remove("extensions"), object.remove("extras"));
-        if extensions.is_some() || extras.is_some() || key == "accessors" {
+        if extensions.is_some() || extras.is_some() || matches!(key, "accessors" | "materials") {
             look(&format!("{key}[{index}]"), &mut object, extensions.as_ref(), extras.as_ref())?;
         } else {
             look("", &mut object, None, None)?;
@@ -180,10 +185,6 @@ mod serde_json_de {
         json::texture::Sampler,
         json::Image
     );
-}
-
-fn extension<'a>(extensions: Option<&'a Value>, name: &str) -> Option<&'a Value> {
-    extensions?.get(name)
 }
 
 fn names_of_targets(extras: Option<&Value>) -> Vec<String> {

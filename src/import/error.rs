@@ -1,5 +1,6 @@
 use std::{io, path::PathBuf};
 
+use super::{extensions, meshopt};
 use crate::model::{ClipError, Diagnostic, MeshError, ModelError, SkeletonError, SkinError};
 
 /// Why a file was not loaded. Every message names the place in the document and the numbers;
@@ -199,7 +200,7 @@ pub enum ImportError {
 
 fn hint(name: &str) -> &'static str {
     match name {
-        "EXT_meshopt_compression" => " without the cargo feature `meshopt`",
+        meshopt::EXT | meshopt::KHR if !meshopt::AVAILABLE => " without the cargo feature `meshopt`",
         _ => "",
     }
 }
@@ -214,7 +215,7 @@ impl ImportError {
             Self::Container { .. } => "the file is damaged or no glTF: download or export it again",
             Self::Json { .. } => "the file is damaged or was edited by hand: export it again",
             Self::Version { .. } => "convert the file to glTF 2.0",
-            Self::Extension { .. } => "export without the extension, or decode it with a converter first",
+            Self::Extension { name } => extensions::help(name),
             Self::ExtensionNotUsed { .. } => "list the extension in extensionsUsed as well",
             Self::Uri { .. } => {
                 "files must lie in the model's own folder or below and be named by a plain relative path"

@@ -7,15 +7,64 @@ use gltf::json::{
     validation::Checked,
 };
 
-use super::{ImportError, document::Document, uv_transform::UvChange};
+use serde_json::Value;
+
+use super::{
+    ImportError,
+    document::Document,
+    prune::Object,
+    uv_transform::{self, UvChange},
+};
 use crate::model::{AlphaMode, Material, TextureRef};
 
-pub(super) fn build(document: &Document) -> Result<Vec<Material>, ImportError> {
-    let materials = document.materials.iter().zip(&document.unlit).zip(&document.uv).enumerate();
-    materials.map(|(i, ((source, unlit), uv))| material(i, source, *unlit, uv)).collect()
+/// What extensions say about one material; read before the typed parse drops it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Extended {
+    /// Whether KHR_materials_unlit is there.
+    pub(super) unlit: bool,
+    /// KHR_materials_emissive_strength.
+    emissive_strength: f32,
+    /// KHR_texture_transform of base colour, metallic-roughness, normal, occlusion, emissive.
+    uv: [UvChange; 5],
 }
 
-fn material(index: usize, source: &Source, unlit: bool, uv: &[UvChange; 5]) -> Result<Material, ImportError> {
+impl Extended {
+    pub(super) fn parse(
+        place: &str,
+        material: &Object,
+        extensions: Option<&Value>,
+    ) -> Result<Self, ImportError> {
+        let extension = |name: &str| extensions.and_then(|e| e.get(name));
+        Ok(Self {
+            unlit: extension("KHR_materials_unlit").is_some(),
+            emissive_strength: extension(EMISSIVE_STRENGTH)
+                .and_then(|e| e.get("emissiveStrength"))
+                .map_or(Ok(1.0), |value| emissive_strength(place, value))?,
+            uv: uv_transform::of_material(place, material)?,
+        })
+    }
+}
+
+const EMISSIVE_STRENGTH: &str = "KHR_materials_emissive_strength";
+
+fn emissive_strength(place: &str, value: &Value) -> Result<f32, ImportError> {
+    let place = format!("{place}.extensions.{EMISSIVE_STRENGTH}.emissiveStrength");
+    let Some(strength) = value.as_f64().map(|v| v as f32) else {
+        return Err(ImportError::schema(place, "is no number"));
+    };
+    match strength {
+        s if !s.is_finite() => Err(ImportError::value(place, format!("{s} does not fit a float"))),
+        s if s < 0.0 => Err(ImportError::value(place, format!("is {s}, the least is 0"))),
+        s => Ok(s),
+    }
+}
+
+pub(super) fn build(document: &Document) -> Result<Vec<Material>, ImportError> {
+    let materials = document.materials.iter().zip(&document.extended).enumerate();
+    materials.map(|(i, (source, extended))| material(i, source, extended)).collect()
+}
+
+fn material(index: usize, source: &Source, extended: &Extended) -> Result<Material, ImportError> {
     let place = |property: &str| format!("materials[{index}].{property}");
     let finite = |property: &str, values: &[f32]| match values.iter().find(|v| !v.is_finite()) {
         Some(value) => Err(ImportError::value(place(property), format!("{value} does not fit a float"))),
@@ -47,7 +96,7 @@ fn material(index: usize, source: &Source, unlit: bool, uv: &[UvChange; 5]) -> R
     };
     let info =
         |info: &Option<Info>, change| info.as_ref().map(|t| slot(t.index.value(), t.tex_coord, change));
-    let [base_color, metallic_roughness, normal, occlusion, emissive] = *uv;
+    let [base_color, metallic_roughness, normal, occlusion, emissive] = extended.uv;
     Ok(Material {
         name: source.name.clone().unwrap_or_default(),
         base_color: Vec4::from_array(pbr.base_color_factor.0),
@@ -63,9 +112,10 @@ fn material(index: usize, source: &Source, unlit: bool, uv: &[UvChange; 5]) -> R
             .map(|t| slot(t.index.value(), t.tex_coord, occlusion)),
         occlusion_strength,
         emissive: Vec3::from_array(source.emissive_factor.0),
+        emissive_strength: extended.emissive_strength,
         emissive_texture: info(&source.emissive_texture, emissive),
         alpha_mode,
         double_sided: source.double_sided,
-        unlit,
+        unlit: extended.unlit,
     })
 }

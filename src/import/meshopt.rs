@@ -1,11 +1,12 @@
-//! EXT_meshopt_compression: views whose bytes are compressed. Parameters are checked here, since the
+//! EXT_meshopt_compression and its successor KHR_meshopt_compression, which adds a filter: views whose bytes are compressed. Parameters are checked here, since the
 //! C++ decoders assert them; damaged data is theirs to find.
 
 use serde_json::Value;
 
 use super::{Budget, ImportError};
 
-pub(super) const NAME: &str = "EXT_meshopt_compression";
+pub(super) const EXT: &str = "EXT_meshopt_compression";
+pub(super) const KHR: &str = "KHR_meshopt_compression";
 
 /// Whether this build decodes it.
 pub(super) const AVAILABLE: bool = cfg!(feature = "meshopt");
@@ -23,11 +24,14 @@ enum Filter {
     Octahedral,
     Quaternion,
     Exponential,
+    Color,
 }
 
 /// The extension's object on a view, checked.
 #[cfg_attr(not(feature = "meshopt"), expect(dead_code, reason = "only the decoder reads mode and filter"))]
 pub(super) struct Compressed {
+    /// Which of the two says so.
+    pub(super) extension: &'static str,
     pub(super) buffer: usize,
     pub(super) offset: u64,
     pub(super) length: u64,
@@ -37,9 +41,14 @@ pub(super) struct Compressed {
     filter: Filter,
 }
 
+/// The extension's object and its name, whichever of the two is there.
+pub(super) fn find(extensions: Option<&Value>) -> Option<(&'static str, &Value)> {
+    [KHR, EXT].into_iter().find_map(|name| Some((name, extensions?.get(name)?)))
+}
+
 impl Compressed {
-    pub(super) fn parse(place: &str, object: &Value) -> Result<Self, ImportError> {
-        let place = |property: &str| format!("{place}.extensions.{NAME}.{property}");
+    pub(super) fn parse(place: &str, extension: &'static str, object: &Value) -> Result<Self, ImportError> {
+        let place = |property: &str| format!("{place}.extensions.{extension}.{property}");
         let optional = |property: &str| match object.get(property) {
             None => Ok(None),
             Some(value) => match value.as_u64() {
@@ -61,6 +70,7 @@ impl Compressed {
             Some(Some("OCTAHEDRAL")) => Filter::Octahedral,
             Some(Some("QUATERNION")) => Filter::Quaternion,
             Some(Some("EXPONENTIAL")) => Filter::Exponential,
+            Some(Some("COLOR")) if extension == KHR => Filter::Color,
             _ => return Err(ImportError::schema(place("filter"), "is not known")),
         };
         let (stride, count) = (required("byteStride")?, required("count")?);
@@ -70,7 +80,7 @@ impl Compressed {
         };
         let filtered = match filter {
             Filter::None => true,
-            Filter::Octahedral => mode == Mode::Attributes && matches!(stride, 4 | 8),
+            Filter::Octahedral | Filter::Color => mode == Mode::Attributes && matches!(stride, 4 | 8),
             Filter::Quaternion => mode == Mode::Attributes && stride == 8,
             Filter::Exponential => mode == Mode::Attributes,
         };
@@ -82,6 +92,7 @@ impl Compressed {
             return Err(ImportError::schema(place("count"), format!("is {count}, not whole triangles")));
         }
         Ok(Self {
+            extension,
             buffer: required("buffer")?.try_into().unwrap_or(usize::MAX),
             offset: optional("byteOffset")?.unwrap_or(0),
             length: required("byteLength")?,
@@ -150,6 +161,7 @@ fn decode_checked(compressed: &Compressed, bytes: &[u8]) -> Result<Vec<u8>, i32>
             Filter::Octahedral => ffi::meshopt_decodeFilterOct(out, count, stride),
             Filter::Quaternion => ffi::meshopt_decodeFilterQuat(out, count, stride),
             Filter::Exponential => ffi::meshopt_decodeFilterExp(out, count, stride),
+            Filter::Color => ffi::meshopt_decodeFilterColor(out, count, stride),
         }
     }
     let mut decoded = bytemuck::cast_slice(&words).to_vec();

@@ -11,7 +11,9 @@ pub mod codes;
 mod container;
 mod document;
 mod error;
+mod extensions;
 mod format;
+mod image_format;
 mod images;
 mod influences;
 mod materials;
@@ -19,6 +21,7 @@ mod meshes;
 mod meshopt;
 mod nodes;
 mod parts;
+mod pointers;
 mod prune;
 mod references;
 mod skins;
@@ -40,7 +43,7 @@ pub type Resolver<'a> = &'a dyn Fn(&str) -> io::Result<Vec<u8>>;
 /// How to load.
 #[derive(Clone, Copy, Default)]
 pub struct ImportOptions<'a> {
-    /// Refuse what would otherwise be repaired.
+    /// Refuse what would otherwise be repaired, and required extensions that only the look would lack.
     pub strict: bool,
     /// External files, when loading from bytes. Without it they are errors.
     pub resolver: Option<Resolver<'a>>,

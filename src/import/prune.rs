@@ -6,17 +6,10 @@ use serde_json::{Map, Value};
 use super::{
     ImportError,
     codes::{self, Report},
+    extensions, pointers,
 };
 
 pub(super) type Object = Map<String, Value>;
-
-/// Decoded here, so a file may require them.
-const SUPPORTED: &[&str] = &["KHR_mesh_quantization", "KHR_materials_unlit", "KHR_texture_transform"];
-
-/// Whether files may require `name`.
-fn supported(name: &str) -> bool {
-    SUPPORTED.contains(&name) || (cfg!(feature = "meshopt") && name == super::meshopt::NAME)
-}
 
 /// The document's top object, ready for the typed parse.
 pub(super) fn parse(json: &[u8], report: &mut Report) -> Result<Object, ImportError> {
@@ -28,9 +21,9 @@ pub(super) fn parse(json: &[u8], report: &mut Report) -> Result<Object, ImportEr
         return Err(ImportError::schema("JSON", "the top level must be an object"));
     };
     version(&root)?;
-    extensions(&root, report)?;
+    extensions::check(&root, report)?;
     integers(&root, &mut String::new(), "")?;
-    animations(&mut root, report)?;
+    pointers::resolve(objects(&mut root, "animations"), report)?;
     for scene in objects(&mut root, "scenes") {
         scene.entry("nodes").or_insert_with(|| Value::Array(Vec::new()));
     }
@@ -108,69 +101,10 @@ fn integer(value: &Value, place: &mut String, key: &str) -> Result<(), ImportErr
     }
 }
 
-fn extensions(root: &Object, report: &mut Report) -> Result<(), ImportError> {
-    let used = names(root, "extensionsUsed")?;
-    let required = names(root, "extensionsRequired")?;
-    for name in &required {
-        if !supported(name) {
-            return Err(ImportError::Extension { name: (*name).into() });
-        }
-        if !used.contains(name) {
-            return Err(ImportError::ExtensionNotUsed { name: (*name).into() });
-        }
-    }
-    for (i, name) in used.iter().enumerate().filter(|(_, name)| !supported(name)) {
-        report.add(
-            codes::EXTENSION_IGNORED,
-            format!("extensionsUsed[{i}]"),
-            format!("{name} is not supported"),
-        )?;
-    }
-    Ok(())
-}
-
-pub(super) fn names<'a>(root: &'a Object, key: &str) -> Result<Vec<&'a str>, ImportError> {
-    let Some(list) = root.get(key) else { return Ok(Vec::new()) };
-    let strings = list.as_array().and_then(|list| list.iter().map(Value::as_str).collect());
-    strings.ok_or_else(|| ImportError::schema(key, "must be a list of strings"))
-}
-
 /// The objects of a top-level list; whatever else is in it is left to the typed parse.
 fn objects<'a>(root: &'a mut Object, key: &str) -> impl Iterator<Item = &'a mut Object> {
     let list = root.get_mut(key).and_then(Value::as_array_mut);
     list.into_iter().flatten().filter_map(Value::as_object_mut)
-}
-
-/// Channels without a node are legal (an extension drives them) and so are unknown paths.
-fn animations(root: &mut Object, report: &mut Report) -> Result<(), ImportError> {
-    const PATHS: [&str; 4] = ["translation", "rotation", "scale", "weights"];
-    for (a, animation) in objects(root, "animations").enumerate() {
-        let Some(channels) = animation.get_mut("channels").and_then(Value::as_array_mut) else { continue };
-        let (mut without_node, mut unknown) = (0, 0);
-        channels.retain(|channel| {
-            let Some(target) = channel.get("target").and_then(Value::as_object) else { return true };
-            let node = target.contains_key("node");
-            let known = target.get("path").and_then(Value::as_str).is_none_or(|p| PATHS.contains(&p));
-            without_node += usize::from(!node);
-            unknown += usize::from(node && !known);
-            node && known
-        });
-        let place = format!("animations[{a}].channels");
-        if without_node > 0 {
-            let message = format!("{without_node} channels without a target node were dropped");
-            report.add_with(
-                codes::CHANNEL_WITHOUT_NODE,
-                &place,
-                message,
-                [("channels", without_node as f64)],
-            )?;
-        }
-        if unknown > 0 {
-            let message = format!("{unknown} channels with an unknown path were dropped");
-            report.add_with(codes::CHANNEL_PATH_UNKNOWN, &place, message, [("channels", unknown as f64)])?;
-        }
-    }
-    Ok(())
 }
 
 /// Attributes nobody reads: the file's own (`_NAME`, silently) and unknown ones.

@@ -59,8 +59,9 @@ impl Check<'_> {
             inside("buffer", view.buffer, buffers, || format!("bufferViews[{i}].buffer"))?;
         }
         for (i, compressed) in self.0.compressed.iter().enumerate() {
-            if let Some(index) = compressed.as_ref().map(|c| c.buffer).filter(|b| *b >= buffers) {
-                let place = format!("bufferViews[{i}].extensions.EXT_meshopt_compression.buffer");
+            if let Some(compressed) = compressed.as_ref().filter(|c| c.buffer >= buffers) {
+                let index = compressed.buffer;
+                let place = format!("bufferViews[{i}].extensions.{}.buffer", compressed.extension);
                 return Err(ImportError::Reference { place, kind: "buffer", index, count: buffers });
             }
         }

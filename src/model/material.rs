@@ -25,6 +25,8 @@ pub struct Material {
     pub occlusion_strength: f32,
     /// Linear RGB; may exceed 1.
     pub emissive: Vec3,
+    /// Multiplies `emissive`: a factor without a unit, 0 or more (`KHR_materials_emissive_strength`).
+    pub emissive_strength: f32,
     /// sRGB texture.
     pub emissive_texture: Option<TextureRef>,
     /// What alpha means.
@@ -49,6 +51,7 @@ impl Default for Material {
             occlusion_texture: None,
             occlusion_strength: 1.0,
             emissive: Vec3::ZERO,
+            emissive_strength: 1.0,
             emissive_texture: None,
             alpha_mode: AlphaMode::Opaque,
             double_sided: false,

@@ -65,7 +65,7 @@ impl Renderer {
     }
 
     /// Uploads a model's indices, uvs, colours and textures, unless it was added before. An image that
-    /// cannot be decoded is drawn as a checker and reported.
+    /// cannot be decoded is reported: a base colour is drawn as a checker, other maps are left out.
     pub fn add_model(&mut self, queue: &wgpu::Queue, model: &Model) -> Result<Vec<Diagnostic>, RenderError> {
         if self.find(model).is_some() {
             return Ok(Vec::new());

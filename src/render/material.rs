@@ -1,11 +1,12 @@
 //! Materials as the shader binds them.
 
+use glam::Vec3;
+
 use super::{
     RenderError,
     geometry::upload,
     layout::{Surface, UvRows},
-    mip::ColorSpace,
-    texture::Textures,
+    texture::{Slot, Textures},
 };
 use crate::{
     model::{AlphaMode, Material, Model, Primitive, TextureRef, UvTransform},
@@ -34,18 +35,15 @@ impl SurfaceKey {
 }
 
 /// The textures of a material, in the order of the shader's bindings.
-fn maps(material: &Material) -> [(Option<TextureRef>, ColorSpace); 5] {
+fn maps(material: &Material) -> [(Option<TextureRef>, Slot); 5] {
     [
-        (material.base_color_texture, ColorSpace::Srgb),
-        (material.metallic_roughness_texture, ColorSpace::Linear),
-        (material.normal_texture, ColorSpace::Linear),
-        (material.occlusion_texture, ColorSpace::Linear),
-        (material.emissive_texture, ColorSpace::Srgb),
+        (material.base_color_texture, Slot::BaseColor),
+        (material.metallic_roughness_texture, Slot::MetallicRoughness),
+        (material.normal_texture, Slot::Normal),
+        (material.occlusion_texture, Slot::Occlusion),
+        (material.emissive_texture, Slot::Emissive),
     ]
 }
-
-/// Place of the normal map in [`maps`].
-const NORMAL_MAP: usize = 2;
 
 /// The two uv sets that a material's textures read; a third one reads as the first.
 pub(crate) fn uv_sets(material: Option<&Material>) -> [u32; 2] {
@@ -66,9 +64,9 @@ fn surface(model: &Model, key: SurfaceKey) -> Surface {
     let material = key.material.and_then(|m| model.materials().get(m as usize)).unwrap_or(&default);
     let sets = uv_sets(Some(material));
     let (mut present, mut second) = (0, 0);
-    for (bit, (map, _)) in maps(material).into_iter().enumerate() {
+    for (bit, (map, slot)) in maps(material).into_iter().enumerate() {
         let Some(map) = map else { continue };
-        if bit != NORMAL_MAP || key.tangents {
+        if slot != Slot::Normal || key.tangents {
             present |= 1 << bit;
         }
         if map.uv_set != sets[0] && map.uv_set == sets[1] {
@@ -77,7 +75,8 @@ fn surface(model: &Model, key: SurfaceKey) -> Surface {
     }
     Surface {
         base_color: material.base_color.to_array(),
-        emissive: material.emissive.to_array(),
+        // Infinity times a black texel would be NaN.
+        emissive: (material.emissive * material.emissive_strength).min(Vec3::MAX).to_array(),
         cutoff: if let AlphaMode::Mask { cutoff } = material.alpha_mode { cutoff } else { 0.0 },
         metallic: material.metallic,
         roughness: material.roughness,
@@ -110,7 +109,7 @@ pub(crate) fn bind_groups(
     let default = Material::default();
     let group = |(index, key): (usize, &SurfaceKey)| {
         let material = key.material.and_then(|m| model.materials().get(m as usize)).unwrap_or(&default);
-        let maps = maps(material).map(|(map, space)| textures.get(map, space));
+        let maps = maps(material).map(|(map, slot)| textures.get(map, slot));
         let mut entries = vec![wgpu::BindGroupEntry {
             binding: 0,
             resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {

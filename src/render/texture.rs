@@ -14,12 +14,57 @@ const MAX_SIDE: u32 = 1 << 15;
 /// Most bytes that decoding one image may take.
 const MAX_BYTES: u64 = 1 << 30;
 
+/// What a texture is to a material.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Slot {
+    BaseColor,
+    MetallicRoughness,
+    Normal,
+    Occlusion,
+    Emissive,
+}
+
+impl Slot {
+    fn space(self) -> ColorSpace {
+        match self {
+            Self::BaseColor | Self::Emissive => ColorSpace::Srgb,
+            Self::MetallicRoughness | Self::Normal | Self::Occlusion => ColorSpace::Linear,
+        }
+    }
+
+    /// What is drawn where the image cannot be decoded. A missing base colour is to be seen; the other maps are
+    /// to hide nothing: no metal (it would be black), no relief, no shadow, no glow.
+    fn stand_in(self) -> Level {
+        let texel = |texel: [u8; 4]| Level { width: 1, height: 1, texels: texel.to_vec() };
+        match self {
+            Self::BaseColor => checker(),
+            Self::MetallicRoughness => texel([255, 255, 0, 255]),
+            Self::Normal => texel([128, 128, 255, 255]),
+            Self::Occlusion => texel([255; 4]),
+            Self::Emissive => texel([0, 0, 0, 255]),
+        }
+    }
+
+    /// For the diagnostic.
+    fn instead(self) -> &'static str {
+        match self {
+            Self::BaseColor => "a checker is drawn as base colour",
+            Self::MetallicRoughness => "drawn rough and without metal",
+            Self::Normal => "drawn without relief",
+            Self::Occlusion => "drawn without occlusion",
+            Self::Emissive => "drawn without glow",
+        }
+    }
+}
+
 /// The textures of one model, each decoded and uploaded once per colour space.
 pub(crate) struct Textures<'a> {
     device: &'a wgpu::Device,
     queue: &'a wgpu::Queue,
     model: &'a Model,
-    views: HashMap<(u32, ColorSpace), wgpu::TextureView>,
+    /// What could not be decoded is remembered with the reason.
+    views: HashMap<(u32, ColorSpace), Result<wgpu::TextureView, String>>,
+    stand_ins: HashMap<Slot, wgpu::TextureView>,
     samplers: HashMap<Sampler, wgpu::Sampler>,
     white: wgpu::TextureView,
     /// What could not be decoded.
@@ -30,43 +75,66 @@ impl<'a> Textures<'a> {
     pub(crate) fn new(device: &'a wgpu::Device, queue: &'a wgpu::Queue, model: &'a Model) -> Self {
         let texel = Level { width: 1, height: 1, texels: vec![255; 4] };
         let white = upload(device, queue, "white", &[texel], ColorSpace::Linear);
-        let (views, samplers) = (HashMap::new(), HashMap::new());
-        Self { device, queue, model, views, samplers, white, diagnostics: Vec::new() }
+        Self {
+            device,
+            queue,
+            model,
+            views: HashMap::new(),
+            stand_ins: HashMap::new(),
+            samplers: HashMap::new(),
+            white,
+            diagnostics: Vec::new(),
+        }
     }
 
     /// The texture and its sampler; a white texel where the material has none.
     pub(crate) fn get(
         &mut self,
         texture: Option<TextureRef>,
-        space: ColorSpace,
+        slot: Slot,
     ) -> (wgpu::TextureView, wgpu::Sampler) {
         let texture = texture.and_then(|t| self.model.textures().get(t.texture as usize).copied());
         let Some(texture) = texture else { return (self.white.clone(), self.sampler(Sampler::default())) };
-        (self.image(texture.image, space), self.sampler(texture.sampler))
+        let view = match self.image(texture.image, slot.space()) {
+            Ok(view) => view,
+            Err(message) => {
+                self.report(texture.image, format!("{message}; {}", slot.instead()));
+                self.stand_in(slot)
+            }
+        };
+        (view, self.sampler(texture.sampler))
     }
 
-    fn image(&mut self, index: u32, space: ColorSpace) -> wgpu::TextureView {
-        if let Some(view) = self.views.get(&(index, space)) {
-            return view.clone();
+    fn image(&mut self, index: u32, space: ColorSpace) -> Result<wgpu::TextureView, String> {
+        if let Some(known) = self.views.get(&(index, space)) {
+            return known.clone();
         }
-        let limit = self.device.limits().max_texture_dimension_2d;
-        let decoded = self.model.images().get(index as usize).map(|image| (image, decode(image)));
-        let (name, level) = match decoded {
-            Some((image, Ok(level))) => (image.name.as_str(), level),
-            Some((image, Err(message))) => {
-                self.report(index, format!("{message}; a checker is drawn instead"));
-                (image.name.as_str(), checker())
-            }
-            None => ("", checker()),
+        let decoded = match self.model.images().get(index as usize) {
+            Some(image) => decode(image).map(|level| (image.name.as_str(), level)),
+            None => Err("there is no such image".into()),
         };
-        if level.width.max(level.height) > limit {
+        let view = decoded.map(|(name, level)| {
+            let limit = self.device.limits().max_texture_dimension_2d;
             let (w, h) = (level.width, level.height);
-            self.report(index, format!("{w}x{h} texels, scaled down to the device's {limit} along a side"));
-        }
-        let levels = mip_chain(level, space, limit);
-        let view = upload(self.device, self.queue, name, &levels, space);
+            if w.max(h) > limit {
+                self.report(
+                    index,
+                    format!("{w}x{h} texels, scaled down to the device's {limit} along a side"),
+                );
+            }
+            upload(self.device, self.queue, name, &mip_chain(level, space, limit), space)
+        });
         self.views.insert((index, space), view.clone());
         view
+    }
+
+    fn stand_in(&mut self, slot: Slot) -> wgpu::TextureView {
+        let (device, queue, space) = (self.device, self.queue, slot.space());
+        let create = || {
+            let levels = mip_chain(slot.stand_in(), space, device.limits().max_texture_dimension_2d);
+            upload(device, queue, "stand-in", &levels, space)
+        };
+        self.stand_ins.entry(slot).or_insert_with(create).clone()
     }
 
     fn report(&mut self, index: u32, message: String) {

@@ -1,4 +1,4 @@
-//! EXT_meshopt_compression.
+//! EXT_meshopt_compression and KHR_meshopt_compression.
 #![cfg(feature = "meshopt")]
 
 use serde_json::json;
@@ -37,6 +37,41 @@ fn a_compressed_view_is_decoded() {
         let deformed = primitive.deformed_vertices()[source] as usize;
         assert_eq!(primitive.positions()[deformed].to_array(), *position);
     }
+}
+
+/// The same file under the newer name of the extension.
+fn renamed(glb: &Glb) -> Glb {
+    let json = glb.json.to_string().replace("EXT_meshopt_compression", "KHR_meshopt_compression");
+    Glb { json: serde_json::from_str(&json).unwrap(), bin: glb.bin.clone() }
+}
+
+#[test]
+fn the_newer_name_of_the_extension_is_decoded_too() {
+    let glb = renamed(&compressed(&meshopt::encode_vertex_buffer(&POSITIONS).unwrap()));
+    let model = glb.model();
+    let primitive = &model.meshes()[0].primitives()[0];
+    let last = primitive.deformed_vertices()[2] as usize;
+    assert_eq!(primitive.positions()[last].to_array(), POSITIONS[2]);
+}
+
+#[test]
+fn the_colour_filter_belongs_to_the_newer_name_alone() {
+    // Four bytes: Y, Co, Cg and alpha, whose highest set bit tells the bits of each.
+    let encoded = meshopt::encode_vertex_buffer(&[[255u8, 0, 0, 255]; 3]).unwrap();
+    let mut glb = compressed(&encoded);
+    let accessor = glb.json["accessors"].as_array_mut().unwrap().last_mut().unwrap();
+    *accessor = json!({ "bufferView": accessor["bufferView"], "componentType": 5121, "normalized": true,
+        "count": 3, "type": "VEC4" });
+    let accessor = glb.json["accessors"].as_array().unwrap().len() - 1;
+    glb.set_attribute("POSITION", 0);
+    glb.set_attribute("COLOR_0", accessor);
+    let view = glb.json["bufferViews"].as_array_mut().unwrap().last_mut().unwrap();
+    (view["byteLength"], view["byteStride"]) = (12.into(), 4.into());
+    let extension = &mut view["extensions"]["EXT_meshopt_compression"];
+    (extension["byteStride"], extension["filter"]) = (4.into(), "COLOR".into());
+    assert_eq!(glb.error(), "bufferViews[7].extensions.EXT_meshopt_compression.filter: is not known");
+    let model = renamed(&glb).model();
+    assert_eq!(model.meshes()[0].primitives()[0].colors()[0][0].to_array(), [1.0; 4]);
 }
 
 #[test]

@@ -120,6 +120,7 @@ fn desc() -> ModelDesc {
             normal_texture: Some(TextureRef::new(0)),
             normal_scale: 0.7,
             emissive: Vec3::new(0.0, 0.5, 1.0),
+            emissive_strength: 3.5,
             alpha_mode: AlphaMode::Mask { cutoff: 0.3 },
             double_sided: true,
             unlit: true,
@@ -149,6 +150,19 @@ fn a_hand_built_model_reads_back_equal() {
     let back = read_back(&model);
     assert_equal(&model, &back);
     assert!(back.diagnostics().is_empty(), "{:?}", back.diagnostics());
+}
+
+#[test]
+fn only_extensions_that_the_materials_need_are_declared() {
+    let declares = |name: &str, material: Material| {
+        let bytes = Model::new(ModelDesc { materials: vec![material], ..desc() }).unwrap().to_glb().unwrap();
+        bytes.windows(name.len()).any(|window| window == name.as_bytes())
+    };
+    let strong = Material { emissive_strength: 2.0, ..Material::default() };
+    let unlit = Material { unlit: true, ..Material::default() };
+    for (name, material) in [("KHR_materials_emissive_strength", strong), ("KHR_materials_unlit", unlit)] {
+        assert!(declares(name, material) && !declares(name, Material::default()));
+    }
 }
 
 #[test]

@@ -2,7 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 #![cfg(feature = "render")]
 
+#[path = "../common/mod.rs"]
 mod common;
+#[cfg(feature = "gltf")]
+mod imported;
+mod maps;
 
 use glam::{Affine3A, Vec2, Vec3, Vec4};
 use sinew::{
@@ -400,4 +404,26 @@ fn a_model_that_was_not_added_is_refused() {
     let output = Output { color, size: [SIDE; 2], clear: wgpu::Color::BLUE };
     let error = renderer.declare(&mut graph, deformer.animator(), skinned.all(), output, look).unwrap_err();
     assert_eq!(error, RenderError::UnknownModel { name: String::new() });
+}
+
+#[test]
+fn an_emissive_strength_multiplies_what_glows() {
+    let glow = |strength| {
+        let emissive = Vec3::new(0.25, 0.0, 0.0);
+        let base_color = Vec4::new(0.0, 0.0, 0.0, 1.0);
+        let material = Material {
+            base_color,
+            emissive,
+            emissive_strength: strength,
+            metallic: 1.0,
+            ..Material::default()
+        };
+        let dark = Light { color: Vec3::ZERO, sky: Vec3::ZERO, ground: Vec3::ZERO, ..Light::default() };
+        draw_with(&with_material(material), dark, |_, _| ()).0.center()
+    };
+    // Linear 0.25 is 137 in sRGB, 0.5 is 188; what is beyond white stays white, also beyond f32.
+    assert_near(glow(1.0), [137, 0, 0, 255]);
+    assert_near(glow(2.0), [188, 0, 0, 255]);
+    assert_near(glow(f32::MAX), RED);
+    assert_near(glow(0.0), [0, 0, 0, 255]);
 }
