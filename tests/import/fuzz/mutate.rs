@@ -1,6 +1,6 @@
 //! Changes of one thing at a time, most of which leave a file that looks valid.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{corpus::Seed, places::Places, random::Random, values};
 
@@ -87,14 +87,25 @@ fn exchange(seed: &mut Seed, places: &Places, random: &mut Random) {
     }
 }
 
+/// The object at a pointer, if one is there.
+fn object<'a>(json: &'a mut Value, pointer: &str) -> Option<&'a mut Map<String, Value>> {
+    json.pointer_mut(pointer)?.as_object_mut()
+}
+
+/// Appends to a list of an object's, which may be missing.
+fn append(object: &mut Map<String, Value>, key: &str, value: Value) {
+    match object.get_mut(key) {
+        Some(Value::Array(list)) => list.push(value),
+        _ => drop(object.insert(key.into(), json!([value]))),
+    }
+}
+
 /// Often a cycle or a second parent.
 fn connect_nodes(seed: &mut Seed, random: &mut Random) {
-    let Some(nodes) = seed.json["nodes"].as_array_mut() else { return };
-    let (parent, child) = (random.below(nodes.len()), random.below(nodes.len()));
-    match nodes.get_mut(parent).map(|node| &mut node["children"]) {
-        Some(Value::Array(children)) => children.push(child.into()),
-        Some(none) => *none = json!([child]),
-        None => {}
+    let nodes = seed.json["nodes"].as_array().map_or(0, Vec::len);
+    let (parent, child) = (random.below(nodes), random.below(nodes));
+    if let Some(node) = object(&mut seed.json, &format!("/nodes/{parent}")) {
+        append(node, "children", child.into());
     }
 }
 
@@ -107,65 +118,59 @@ fn remove_property(seed: &mut Seed, places: &Places, random: &mut Random) {
 }
 
 fn add_feature(seed: &mut Seed, random: &mut Random) {
-    let accessors = seed.json["accessors"].as_array().map_or(0, Vec::len);
-    let views = seed.json["bufferViews"].as_array().map_or(0, Vec::len);
-    let meshes = seed.json["meshes"].as_array().map_or(0, Vec::len);
-    let (accessor, view) = (random.below(accessors), random.below(views));
-    let (mesh, of_accessor) = (random.below(meshes), random.below(accessors));
-    if accessors == 0 || views == 0 || meshes == 0 {
-        return;
-    }
-    let primitive = &mut seed.json["meshes"][mesh]["primitives"][0];
-    if !primitive.is_object() {
-        return;
-    }
-    match random.below(8) {
-        0..3 => {
-            const NAMES: [&str; 14] = [
-                "POSITION",
-                "NORMAL",
-                "TANGENT",
-                "TEXCOORD_0",
-                "TEXCOORD_1",
-                "TEXCOORD_3",
-                "COLOR_0",
-                "COLOR_1",
-                "JOINTS_0",
-                "WEIGHTS_0",
-                "JOINTS_1",
-                "WEIGHTS_1",
-                "JOINTS_7",
-                "_OWN",
-            ];
-            if primitive["attributes"].is_object() {
-                primitive["attributes"][*random.pick(&NAMES)] = accessor.into();
-            }
-        }
-        3 => primitive["indices"] = accessor.into(),
-        4 => primitive["mode"] = random.below(8).into(),
-        5 => {
-            let target = json!({ *random.pick(&["POSITION", "NORMAL", "TANGENT"]): accessor });
-            match &mut primitive["targets"] {
-                Value::Array(targets) => targets.push(target),
-                none => *none = json!([target]),
-            }
-        }
-        6 => {
+    let count = |list: &str| seed.json[list].as_array().map_or(0, Vec::len);
+    let (accessors, views) = (count("accessors"), count("bufferViews"));
+    let mesh = random.below(count("meshes"));
+    let accessor = random.below(accessors);
+    let pointer = match random.below(9) {
+        0..2 => {
             let component = *random.pick(&[5121, 5123, 5125]);
             let sparse = json!({ "count": 1 + random.below(3),
-                "indices": { "bufferView": view, "componentType": component },
+                "indices": { "bufferView": random.below(views), "componentType": component },
                 "values": { "bufferView": random.below(views), "byteOffset": 4 * random.below(4) } });
-            if seed.json["accessors"][of_accessor].is_object() {
-                seed.json["accessors"][of_accessor]["sparse"] = sparse;
-            }
+            let Some(accessor) = object(&mut seed.json, &format!("/accessors/{accessor}")) else { return };
+            accessor.insert("sparse".into(), sparse);
+            return;
+        }
+        2 => {
+            let Some(skin) = object(&mut seed.json, "/skins/0") else { return };
+            skin.insert("inverseBindMatrices".into(), accessor.into());
+            return;
+        }
+        _ => format!("/meshes/{mesh}/primitives/0"),
+    };
+    let Some(primitive) = object(&mut seed.json, &pointer) else { return };
+    match random.below(6) {
+        0 => drop(primitive.insert("indices".into(), accessor.into())),
+        1 => drop(primitive.insert("mode".into(), random.below(8).into())),
+        2 => {
+            let name = *random.pick(&["POSITION", "NORMAL", "TANGENT"]);
+            append(primitive, "targets", json!({ name: accessor }));
         }
         _ => {
-            if seed.json["skins"][0].is_object() {
-                seed.json["skins"][0]["inverseBindMatrices"] = accessor.into();
-            }
+            let attributes = primitive.get_mut("attributes").and_then(Value::as_object_mut);
+            let name = *random.pick(&ATTRIBUTES);
+            attributes.map(|list| list.insert(name.into(), accessor.into()));
         }
     }
 }
+
+const ATTRIBUTES: [&str; 14] = [
+    "POSITION",
+    "NORMAL",
+    "TANGENT",
+    "TEXCOORD_0",
+    "TEXCOORD_1",
+    "TEXCOORD_3",
+    "COLOR_0",
+    "COLOR_1",
+    "JOINTS_0",
+    "WEIGHTS_0",
+    "JOINTS_1",
+    "WEIGHTS_1",
+    "JOINTS_7",
+    "_OWN",
+];
 
 /// Where an accessor's elements lie, as far as the file says so.
 struct Span {
@@ -258,7 +263,9 @@ fn resize_payload(seed: &mut Seed, random: &mut Random) {
         _ => random.below(payload.len()),
     };
     payload.resize(length, 0xFF);
-    if random.one_in(2) && seed.json["buffers"][0].is_object() {
-        seed.json["buffers"][0]["byteLength"] = length.into();
+    if random.one_in(2)
+        && let Some(buffer) = object(&mut seed.json, "/buffers/0")
+    {
+        buffer.insert("byteLength".into(), length.into());
     }
 }
