@@ -4,10 +4,20 @@
 
 mod animations;
 mod attributes;
+mod claims;
 mod compressed;
+mod deep;
 mod export;
 mod fuzz;
 mod glb;
 mod guard;
+mod progress;
 mod skins;
 mod uris;
+
+/// What this process held at most, in bytes; unknown where there is no /proc.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
+}

@@ -73,7 +73,7 @@ fn mutated_files_never_panic_leave_the_folder_or_take_much_memory() {
         running.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     let total = seen.into_iter().reduce(Seen::and).unwrap();
-    let memory = peak_memory();
+    let memory = crate::peak_memory();
     println!("{files} files of seed {seed} in {:.0} s", start.elapsed().as_secs_f64());
     total.print(memory);
     assert!(total.failures.is_empty(), "{:#?}", total.failures);
@@ -184,11 +184,4 @@ fn try_file(bytes: &[u8], document: &Seed, number: u64) -> Result<(End, bool), S
 fn is_inside(name: &str) -> bool {
     let plain = |part: &str| !part.is_empty() && part != "." && part != "..";
     !name.contains(['\\', ':', '\0']) && name.split('/').all(plain)
-}
-
-/// Of this process, from its start; unknown where there is no /proc.
-fn peak_memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
 }
