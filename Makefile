@@ -1,16 +1,19 @@
-# Two commands: `make demo` and `make test`. Both install what is missing, or say what to install.
+# `make demo` and `make test` install what is missing, or say what to install.
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 CARGO ?= cargo
 OUT ?= out
+FILES ?= 1000000
+SEED ?= 1
 # Mesa's device selection layer complains on machines without a desktop.
 export NODEVICE_SELECT ?= 1
 
-.PHONY: demo test check vulkan help
+.PHONY: demo test fuzz check vulkan help
 
 help:
 	@echo 'make demo   renders assets/mascot.glb to $(OUT)/ (a PNG and an animated file)'
 	@echo 'make test   formatting, lints, documentation, all tests, the comparison with stored results'
+	@echo 'make fuzz   loads FILES=$(FILES) mutated files of SEED=$(SEED); docs/hostile-input.md says what is checked'
 
 demo: vulkan
 	@mkdir -p $(OUT)
@@ -26,6 +29,11 @@ test: vulkan check
 	$(CARGO) test --workspace --all-features --doc
 	@echo '== deformed vertices against the stored float64 results'
 	$(CARGO) nextest run --all-features --test reference --no-capture every_job
+
+# The same test as in `make test`, at length.
+fuzz:
+	SINEW_FUZZ_FILES=$(FILES) SINEW_FUZZ_SEED=$(SEED) $(CARGO) test --profile fuzz --no-default-features \
+		--features gltf,meshopt --test import -- --nocapture fuzz::
 
 check:
 	$(CARGO) fmt --all -- --check

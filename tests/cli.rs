@@ -258,6 +258,21 @@ fn inspect_tells_what_a_clip_takes_raw_and_compressed() {
 }
 
 #[test]
+fn inspect_takes_a_hierarchy_of_100000_levels() {
+    let folder = folder("deep");
+    let nodes: Vec<String> = (1..100_000).map(|child| format!(r#"{{"children":[{child}]}}"#)).collect();
+    let json = format!(r#"{{"asset":{{"version":"2.0"}},"nodes":[{},{{}}]}}"#, nodes.join(","));
+    let file = folder.join("deep.gltf");
+    fs::write(&file, json).unwrap();
+    for arguments in [vec!["inspect"], vec!["inspect", "--json"]] {
+        let said = sinew(&[&arguments[..], &[file.to_str().unwrap()]].concat());
+        assert_eq!((said.code, said.error.as_str()), (0, ""));
+        assert!(said.stdout.contains("100000"), "{}", said.stdout);
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_behind_stdout_is_one_line_and_a_closed_pipe_is_nothing() {
     let folder = folder("full");

@@ -14,6 +14,7 @@ use super::{
     codes,
     document::Document,
     format::{self, Format},
+    stage::{Stage, Steps},
 };
 use crate::model::{Channel, Clip, Interpolation, Part, Track};
 
@@ -21,9 +22,11 @@ pub(super) fn build(
     document: &Document,
     parts: &[Part],
     reader: &mut Reader<'_>,
+    steps: Steps<'_>,
 ) -> Result<Vec<Clip>, ImportError> {
     let mut clips = Vec::new();
     for (index, animation) in document.animations.iter().enumerate() {
+        steps.counted(Stage::Clips, index, document.animations.len());
         let place = format!("animations[{index}]");
         let tracks = tracks(&place, animation, parts, reader)?;
         if animation.channels.is_empty() {

@@ -16,6 +16,7 @@ use super::{
     document::Document,
     format::{self, Format},
     influences::{self, JointUse, same_count},
+    stage::{Stage, Steps},
     targets::{self, Base},
     topology,
 };
@@ -29,9 +30,14 @@ pub(super) struct Meshes {
 
 type Accessor = json::Index<json::Accessor>;
 
-pub(super) fn build(document: &Document, reader: &mut Reader<'_>) -> Result<Meshes, ImportError> {
+pub(super) fn build(
+    document: &Document,
+    reader: &mut Reader<'_>,
+    steps: Steps<'_>,
+) -> Result<Meshes, ImportError> {
     let mut out = Meshes { meshes: Vec::new(), joints: Vec::new() };
     for (m, source) in document.meshes.iter().enumerate() {
+        steps.counted(Stage::Meshes, m, document.meshes.len());
         let place = format!("meshes[{m}]");
         let (mut primitives, mut joints) = (Vec::new(), Vec::new());
         for (p, primitive) in source.primitives.iter().enumerate() {

@@ -25,6 +25,7 @@ mod pointers;
 mod prune;
 mod references;
 mod skins;
+mod stage;
 mod targets;
 mod topology;
 mod uri;
@@ -33,8 +34,9 @@ mod uv_transform;
 use std::{fmt, io, path::Path};
 
 pub use error::ImportError;
+pub use stage::{Progress, Stage};
 
-use self::{accessor::Reader, codes::Report, document::Document, uri::Files};
+use self::{accessor::Reader, codes::Report, document::Document, stage::Steps, uri::Files};
 use crate::model::{Model, ModelDesc};
 
 /// Gives the bytes of an external file. The name is decoded, relative and free of `..`.
@@ -49,6 +51,8 @@ pub struct ImportOptions<'a> {
     pub resolver: Option<Resolver<'a>>,
     /// What a file may cost.
     pub limits: Limits,
+    /// Called on this thread as each stage begins, and before each mesh and clip.
+    pub progress: Option<&'a dyn Fn(Progress)>,
 }
 
 impl fmt::Debug for ImportOptions<'_> {
@@ -57,6 +61,7 @@ impl fmt::Debug for ImportOptions<'_> {
             .field("strict", &self.strict)
             .field("resolver", &self.resolver.is_some())
             .field("limits", &self.limits)
+            .field("progress", &self.progress.is_some())
             .finish()
     }
 }
@@ -140,23 +145,34 @@ impl Model {
 fn import(bytes: &[u8], files: &Files<'_>, options: &ImportOptions<'_>) -> Result<Model, ImportError> {
     let mut report = Report::new(options.strict);
     let mut budget = Budget::new(options.limits);
+    let steps = Steps(options.progress);
+    steps.begin(Stage::Container);
     budget.file_bytes("the file", bytes.len() as u64)?;
     let container = container::split(bytes, &options.limits, &mut report)?;
+    steps.begin(Stage::Json);
     let json = prune::parse(container.json, &mut report)?;
+    steps.begin(Stage::Schema);
     let document = Document::new(json)?;
     references::check(&document)?;
 
+    steps.begin(Stage::Nodes);
     let skeleton = nodes::skeleton(&document, &mut report)?;
+    steps.begin(Stage::Buffers);
     let buffers = buffers::load(&document, container.bin, files, &mut budget, &mut report)?;
+    steps.begin(Stage::Images);
     let images = images::load(&document, &buffers, files, &mut budget, &mut report)?;
     let mut reader = Reader::new(&document, &buffers, budget, report);
+    steps.begin(Stage::Skins);
     let skins = skins::build(&document, &skeleton, &mut reader)?;
-    let meshes = meshes::build(&document, &mut reader)?;
+    let meshes = meshes::build(&document, &mut reader, steps)?;
+    steps.begin(Stage::Parts);
     let parts = parts::build(&document, &skins, &meshes, &mut reader)?;
     parts::check_scene(&document, &skeleton, &skins.skins, &parts, &mut reader.report)?;
-    let clips = clips::build(&document, &parts, &mut reader)?;
+    let clips = clips::build(&document, &parts, &mut reader, steps)?;
+    steps.begin(Stage::Materials);
     let materials = materials::build(&document)?;
 
+    steps.begin(Stage::Model);
     let model = Model::new(ModelDesc {
         name: String::new(),
         skeleton,

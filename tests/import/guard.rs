@@ -4,7 +4,7 @@ use sinew::{
     import::{ImportError, ImportOptions, Limits},
 };
 
-use crate::glb::{FLOAT, Glb};
+use crate::glb::Glb;
 
 fn error_of(bytes: &[u8]) -> String {
     Model::from_bytes(bytes, &ImportOptions::default()).unwrap_err().to_string()
@@ -64,14 +64,6 @@ fn limits_are_named_with_both_numbers() {
         "meshes[0].primitives[0].attributes.POSITION: 48 decoded bytes, but the limit is 40"
     );
     assert!(error.help().contains("ImportOptions::limits"));
-}
-
-#[test]
-fn a_zero_accessor_cannot_ask_for_gigabytes() {
-    let mut glb = Glb::triangle();
-    let huge = glb.accessor(json!({ "componentType": FLOAT, "count": u32::MAX, "type": "VEC3" }));
-    glb.set_attribute("POSITION", huge);
-    assert!(matches!(glb.load(), Err(ImportError::Limit { .. })));
 }
 
 #[test]
@@ -182,16 +174,6 @@ fn a_cycle_is_refused() {
     let mut glb = Glb::triangle();
     glb.json["nodes"] = json!([{ "mesh": 0 }, { "children": [2] }, { "children": [1] }]);
     assert_eq!(glb.error(), "nodes: node 1 is its own ancestor; a hierarchy must be a forest");
-}
-
-#[test]
-fn a_chain_of_100000_nodes_loads() {
-    let mut glb = Glb::triangle();
-    let nodes = glb.json["nodes"].as_array_mut().unwrap();
-    nodes[2]["children"] = json!([3]);
-    nodes.extend((4..100_000).map(|child| json!({ "children": [child] })));
-    nodes.push(json!({}));
-    assert_eq!(glb.model().skeleton().len(), 100_000);
 }
 
 #[test]

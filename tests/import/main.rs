@@ -4,7 +4,9 @@
 
 mod animations;
 mod attributes;
+mod claims;
 mod compressed;
+mod deep;
 mod export;
 mod extensions;
 mod fuzz;
@@ -12,5 +14,13 @@ mod glb;
 mod guard;
 mod images;
 mod materials;
+mod progress;
 mod skins;
 mod uris;
+
+/// What this process held at most, in bytes; unknown where there is no /proc.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
+}

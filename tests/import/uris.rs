@@ -47,12 +47,18 @@ fn what_leaves_the_folder_is_refused() {
         "../secret.bin",
         "below/../../secret.bin",
         "%2e%2e/secret.bin",
+        "%2E./secret.bin",
+        ".%2e%2fsecret.bin",
+        "below/..",
         "..%2Fsecret.bin",
         "..%5Csecret.bin",
         "..\\secret.bin",
         "/etc/hostname",
         "//host/share.bin",
+        "%2Fetc%2Fhostname",
+        "\\\\host\\share.bin",
         "file:///etc/hostname",
+        "file:secret.bin",
         "FILE:secret.bin",
         "http://localhost/x.bin",
         "C:/secret.bin",
@@ -129,6 +135,45 @@ fn a_link_out_of_the_folder_is_refused() {
     let error = load_file(&folder, "link.bin").unwrap_err().to_string();
     assert!(error.ends_with("it is a link out of the model's folder"), "{error}");
     load_file(&folder, "inside.bin").unwrap();
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_is_a_link_out_of_the_folder_is_refused() {
+    let folder = folder("linked folder");
+    std::os::unix::fs::symlink("..", folder.join("model/up")).unwrap();
+    std::os::unix::fs::symlink("below", folder.join("model/down")).unwrap();
+    let error = load_file(&folder, "up/secret.bin").unwrap_err().to_string();
+    assert!(error.ends_with("it is a link out of the model's folder"), "{error}");
+    load_file(&folder, "up/model/below/a%20b.bin").unwrap();
+    load_file(&folder, "down/a%20b.bin").unwrap();
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// `%252e` is a file name with a percent sign, not a dot.
+#[test]
+fn names_are_decoded_once() {
+    let folder = folder("twice");
+    for uri in ["%252e%252e/secret.bin", "..%252fsecret.bin", "%252e%252e%255csecret.bin"] {
+        let error = load_file(&folder, uri).unwrap_err().to_string();
+        assert!(error.contains("cannot be read"), "{error}");
+    }
+    fs::create_dir(folder.join("model/%2e%2e")).unwrap();
+    fs::write(folder.join("model/%2e%2e/a.bin"), Glb::triangle().bin).unwrap();
+    load_file(&folder, "%252e%252e/a.bin").unwrap();
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn images_are_bound_to_the_folder_like_buffers() {
+    let folder = folder("picture");
+    fs::write(folder.join("secret.png"), b"\x89PNG\r\n\x1a\n").unwrap();
+    let mut glb = Glb::triangle();
+    glb.json["images"] = json!([{ "uri": "../secret.png" }, { "uri": "%2e%2e/secret.png" }]);
+    fs::write(folder.join("model/picture.glb"), glb.to_bytes()).unwrap();
+    let model = Model::load(folder.join("model/picture.glb")).unwrap();
+    assert!(model.images().iter().all(|image| image.bytes.is_empty()));
     fs::remove_dir_all(folder).unwrap();
 }
 
