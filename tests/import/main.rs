@@ -7,6 +7,7 @@ mod attributes;
 mod compressed;
 mod export;
 mod fuzz;
+#[path = "../common/glb.rs"]
 mod glb;
 mod guard;
 mod skins;
