@@ -33,6 +33,20 @@ pub enum DeformError {
         /// The limit's name in `wgpu::Limits`.
         name: &'static str,
     },
+    /// The device offers less than the kernel needs for any model.
+    #[error(
+        "the kernel needs {needed} {what}, but the device allows {limit} ({name}); request WebGPU's default limits"
+    )]
+    UnderLimits {
+        /// What there is too little of.
+        what: &'static str,
+        /// What every kernel variant needs.
+        needed: u32,
+        /// What the device allows.
+        limit: u32,
+        /// The limit's name in `wgpu::Limits`.
+        name: &'static str,
+    },
     /// The model shows no such part.
     #[error("the model does not show part {part}; it shows {shown:?}")]
     UnknownPart {

@@ -1,6 +1,7 @@
 use super::{
     DeformError,
     cast::Cast,
+    gpu::Kernels,
     group::{Needs, Reach, Sharing},
     source::Packing,
 };
@@ -60,12 +61,14 @@ pub(super) fn of_model(cast: &Cast, id: ModelId) -> Result<ModelMemory, DeformEr
 }
 
 /// What a scene would take on a device with these limits, before anything is created: models, how each is kept, and how
-/// many instances it has. Fails with the numbers where one model or instance alone does not fit a binding. Packs every
+/// many instances it has. Fails with the numbers where no kernel runs there, or one model or instance alone does not fit a
+/// binding. Packs every
 /// model, so it takes as long as adding them.
 pub fn preflight<'m>(
     limits: &wgpu::Limits,
     scene: impl IntoIterator<Item = (&'m Model, Packing, usize)>,
 ) -> Result<SceneMemory, DeformError> {
+    Kernels::check(limits)?;
     let reach = Reach::of(limits);
     let mut cast = Cast::new(reach);
     let mut memory = SceneMemory::default();

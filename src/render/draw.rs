@@ -43,6 +43,8 @@ pub(crate) struct DrawnPart {
 pub(crate) struct Draw {
     /// Index into the parts.
     pub(crate) part: usize,
+    /// Whose matrix says whether the primitive is mirrored: its place among those of the part's skin.
+    pub(crate) joint: u32,
     pub(crate) layer: Layer,
     pub(crate) pipelines: PipelinePair,
     pub(crate) material: wgpu::BindGroup,
@@ -54,7 +56,6 @@ pub(crate) struct Draw {
 #[derive(Clone, Copy, Debug, Default)]
 struct PartState {
     visible: bool,
-    mirrored: bool,
     /// Along the view, metres.
     distance: f32,
 }
@@ -110,7 +111,8 @@ impl DrawList {
                 bound = Some(draw.part);
             }
             let pipelines = &draw.pipelines;
-            pass.set_pipeline(if state.mirrored { &pipelines.mirrored } else { &pipelines.plain });
+            let is_mirrored = is_mirrored(frame.animator, part, draw.joint);
+            pass.set_pipeline(if is_mirrored { &pipelines.mirrored } else { &pipelines.plain });
             pass.set_bind_group(1, &draw.material, &[]);
             pass.draw_indexed(draw.indices.clone(), draw.base_vertex, part.slot..part.slot + 1);
             count += 1;
@@ -122,10 +124,9 @@ impl DrawList {
     fn update(&mut self, frame: RenderFrame<'_>) {
         let view = frame.camera.view();
         for (part, state) in self.parts.iter().zip(&mut self.states) {
-            *state = place(frame.animator, part)
+            *state = place(frame.animator, part, 0)
                 .map(|matrix| PartState {
                     visible: true,
-                    mirrored: matrix.matrix3.determinant() < 0.0,
                     distance: -view.transform_point3(matrix.transform_point3(part.center)).z,
                 })
                 .unwrap_or_default();
@@ -139,13 +140,18 @@ impl DrawList {
     }
 }
 
-/// Where the first joint of a part (or its node) takes the undeformed mesh; `None` while hidden or gone.
-fn place(animator: &Animator, part: &DrawnPart) -> Option<Affine3A> {
+/// Whether vertices that follow this joint have their winding reversed.
+fn is_mirrored(animator: &Animator, part: &DrawnPart, joint: u32) -> bool {
+    place(animator, part, joint).is_some_and(|matrix| matrix.matrix3.determinant() < 0.0)
+}
+
+/// Where a joint of a part (or its node) takes the undeformed mesh; `None` while hidden or gone.
+fn place(animator: &Animator, part: &DrawnPart, joint: u32) -> Option<Affine3A> {
     if !animator.is_part_shown(part.instance, part.part).ok()? {
         return None;
     }
     let first = *animator.palette_layout(part.model).ok()?.parts().get(part.shown)?;
-    let row = animator.palette(part.instance).ok()?.get(first as usize)?;
+    let row = animator.palette(part.instance).ok()?.get((first + joint) as usize)?;
     Some(animator.draw_transform(part.instance).ok()? * affine(row))
 }
 

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     animate::{Animator, InstanceId, ModelId},
     deform::{Precision, gpu::SkinnedPart},
-    model::{Diagnostic, Material, Model},
+    model::{Diagnostic, Material, Model, Primitive},
 };
 
 /// How a [`Renderer`] draws.
@@ -162,7 +162,8 @@ impl ModelResources {
         let shown = self.model.shown_parts();
         let place = shown.iter().position(|&index| index == part.part);
         let place = place.ok_or(RenderError::UnknownPart { part: part.part, shown: shown.len() })?;
-        let mesh = self.model.parts()[part.part as usize].mesh as usize;
+        let shown_part = &self.model.parts()[part.part as usize];
+        let mesh = shown_part.mesh as usize;
         let geometry = &self.geometry.meshes[mesh];
         if part.first_vertices != geometry.first_vertices {
             let (found, expected) = (part.first_vertices.clone(), geometry.first_vertices.clone());
@@ -180,9 +181,11 @@ impl ModelResources {
             attribute_bytes: geometry.attributes.clone(),
             indices: self.geometry.indices.clone(),
         });
+        let primitives = self.model.meshes()[mesh].primitives();
         for (primitive, resources) in self.primitives[mesh].iter().enumerate() {
             list.draws.push(Draw {
                 part: index,
+                joint: shown_part.skin.map_or(0, |_| leading_joint(&primitives[primitive])),
                 layer: resources.layer,
                 pipelines: resources.pipelines.clone(),
                 material: resources.material.clone(),
@@ -192,4 +195,11 @@ impl ModelResources {
         }
         Ok(())
     }
+}
+
+/// The strongest joint of the first vertex. Of a primitive on joints that mirror and joints that do not, some is
+/// drawn inside out all the same.
+fn leading_joint(primitive: &Primitive) -> u32 {
+    let influences = primitive.influences().filter(|influences| influences.vertices() > 0);
+    influences.and_then(|influences| influences.row(0).first()).map_or(0, |influence| influence.joint)
 }

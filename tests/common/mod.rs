@@ -4,8 +4,12 @@
 pub mod crowd;
 #[cfg(feature = "gpu")]
 pub mod deformed;
+#[cfg(feature = "gltf")]
+pub mod glb;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod models;
 #[cfg(feature = "gltf")]
 pub mod oracle;
+#[cfg(feature = "render")]
+pub mod picture;

@@ -10,6 +10,7 @@ mod deep;
 mod export;
 mod extensions;
 mod fuzz;
+#[path = "../common/glb.rs"]
 mod glb;
 mod guard;
 mod images;

@@ -8,18 +8,18 @@ mod common;
 mod imported;
 mod maps;
 
+use common::picture::{Frame, SIDE, draw, draw_with, look};
 use glam::{Affine3A, Vec2, Vec3, Vec4};
 use sinew::{
-    Deformer, InstanceId, Model, declare,
-    graph::{Graph, Runtime, RuntimeOptions, TextureDesc},
+    Deformer, Model, declare,
+    graph::{Graph, TextureDesc},
     model::{
-        AlphaMode, Diagnostic, Image, Material, Mesh, ModelDesc, Node, Part, PrimitiveDesc, Sampler,
-        Skeleton, Texture, TextureRef, Topology, Transform,
+        AlphaMode, Image, Material, Mesh, ModelDesc, Node, Part, PrimitiveDesc, Sampler, Skeleton, Texture,
+        TextureRef, Topology, Transform,
     },
-    render::{Camera, Light, Output, RenderError, RenderFrame, Renderer, RendererOptions},
+    render::{Light, Output, RenderError, Renderer, RendererOptions},
 };
 
-const SIDE: u32 = 64;
 const BACKGROUND: [u8; 4] = [0, 0, 255, 255];
 const RED: [u8; 4] = [255, 0, 0, 255];
 
@@ -29,101 +29,6 @@ const ENCODING_STEP: u8 = 1;
 fn assert_near(found: [u8; 4], expected: [u8; 4]) {
     let near = found.iter().zip(expected).all(|(f, e)| f.abs_diff(e) <= ENCODING_STEP);
     assert!(near, "{found:?} instead of {expected:?}");
-}
-
-struct Frame {
-    deformer: Deformer,
-    camera: Camera,
-    light: Light,
-}
-
-struct Picture(Vec<u8>);
-
-impl Picture {
-    fn at(&self, x: u32, y: u32) -> [u8; 4] {
-        let at = ((y * SIDE + x) * 4) as usize;
-        self.0[at..at + 4].try_into().unwrap()
-    }
-
-    fn center(&self) -> [u8; 4] {
-        self.at(SIDE / 2, SIDE / 2)
-    }
-}
-
-/// Seen from +Z; x and y from -2 to 2 at z = 0 fill the picture.
-fn camera() -> Camera {
-    let eye = Vec3::Z * 10.0;
-    Camera {
-        eye,
-        target: Vec3::ZERO,
-        fov_y: 2.0 * 0.2f32.atan(),
-        aspect: 1.0,
-        near: 0.1,
-        ..Camera::default()
-    }
-}
-
-fn look(frame: &Frame) -> RenderFrame<'_> {
-    RenderFrame { camera: &frame.camera, light: &frame.light, animator: frame.deformer.animator() }
-}
-
-fn draw(model: &Model) -> Picture {
-    draw_with(model, Light::default(), |_, _| ()).0
-}
-
-/// Draws one instance after `prepare` has had its way with it.
-fn draw_with(
-    model: &Model,
-    light: Light,
-    prepare: impl FnOnce(&mut Deformer, InstanceId),
-) -> (Picture, Vec<Diagnostic>) {
-    let (device, queue) = common::gpu::device();
-    let mut deformer = Deformer::new(&device);
-    let id = deformer.add_model(&queue, model).unwrap();
-    let instance = deformer.spawn(id).unwrap();
-    prepare(&mut deformer, instance);
-    let mut renderer = Renderer::new(&device, RendererOptions::default()).unwrap();
-    let diagnostics = renderer.add_model(&queue, model).unwrap();
-
-    let mut graph = Graph::new();
-    let format = wgpu::TextureFormat::Rgba8UnormSrgb;
-    let color = graph.target("picture", TextureDesc::new(SIDE, SIDE, format));
-    let skinned = declare(&mut graph, &deformer, [instance], |f: &mut Frame| &mut f.deformer).unwrap();
-    let output = Output { color, size: [SIDE; 2], clear: wgpu::Color::BLUE };
-    renderer.declare(&mut graph, deformer.animator(), skinned.all(), output, look).unwrap();
-    let plan = graph.compile(&device.limits().into()).unwrap();
-    let texture = device.create_texture(&wgpu::TextureDescriptor {
-        label: None,
-        size: wgpu::Extent3d { width: SIDE, height: SIDE, depth_or_array_layers: 1 },
-        mip_level_count: 1,
-        sample_count: 1,
-        dimension: wgpu::TextureDimension::D2,
-        format,
-        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
-        view_formats: &[],
-    });
-    let mut runtime = Runtime::new(&device, &queue, RuntimeOptions::default());
-    let mut frame = Frame { deformer, camera: camera(), light };
-    let mut encoder = device.create_command_encoder(&Default::default());
-    runtime.bind_target(color, &texture.create_view(&Default::default()));
-    runtime.run(&mut graph, &plan, &mut encoder, &mut frame).unwrap();
-    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
-        label: None,
-        size: u64::from(SIDE * SIDE * 4),
-        usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-        mapped_at_creation: false,
-    });
-    let layout =
-        wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(SIDE * 4), rows_per_image: None };
-    encoder.copy_texture_to_buffer(
-        texture.as_image_copy(),
-        wgpu::TexelCopyBufferInfo { buffer: &buffer, layout },
-        texture.size(),
-    );
-    encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Read, .., |result| result.unwrap());
-    common::gpu::submit(&device, &queue, encoder);
-    let pixels = buffer.slice(..).get_mapped_range().unwrap().to_vec();
-    (Picture(pixels), diagnostics)
 }
 
 /// A square of half-side 1 around `center` that faces +Z, or -Z when `turned`.

@@ -161,6 +161,7 @@ pub fn declare_with<F: 'static>(
     options: &DeclareOptions<'_>,
     get: impl Fn(&mut F) -> &mut Deformer + wgpu::WasmNotSend + 'static,
 ) -> Result<Skinned, DeformError> {
+    Kernels::check(&deformer.device.limits())?;
     let declared = Declared::collect(deformer, instances, options)?;
     let mut outputs = vec![Output::default(); declared.parts.len()];
     let (mut stages, mut palettes) = (Vec::new(), Vec::new());

@@ -88,7 +88,8 @@ pub struct DeformedVertices<'d> {
 }
 
 impl Deformer {
-    /// An empty service on `device`. Needs nothing beyond WebGPU's default limits.
+    /// An empty service on `device`. Needs nothing beyond WebGPU's default limits; where there is less, models are
+    /// refused.
     #[must_use]
     pub fn new(device: &wgpu::Device) -> Self {
         Self::with(device, DeformerOptions::default())
@@ -122,6 +123,7 @@ impl Deformer {
         model: &Model,
         packing: impl Into<Packing>,
     ) -> Result<ModelId, DeformError> {
+        Kernels::check(&self.device.limits())?;
         let id = self.cast.insert(self.cast.prepare(model, packing.into())?)?;
         let (id, page, streams) = id;
         self.upload(queue, page, &streams)?;
@@ -136,6 +138,7 @@ impl Deformer {
         queue: &wgpu::Queue,
         models: impl IntoIterator<Item = (&'m Model, Packing)>,
     ) -> Result<Vec<ModelId>, DeformError> {
+        Kernels::check(&self.device.limits())?;
         let mut ids = Vec::new();
         let mut pages: BTreeMap<usize, Streams> = BTreeMap::new();
         let mut refused = None;
@@ -285,6 +288,7 @@ impl Deformer {
     /// models. Handles, players and poses stay as they are; graphs must be declared again. Fails, and stays
     /// on the old device, where the new one's limits are too low.
     pub fn rebuild(&mut self, device: &wgpu::Device, queue: &wgpu::Queue) -> Result<(), DeformError> {
+        Kernels::check(&device.limits())?;
         let pages = self.cast.repack(Reach::of(&device.limits()))?;
         self.device = device.clone();
         self.kernels = Arc::new(Kernels::new(device, self.options.trusted));

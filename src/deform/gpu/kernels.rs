@@ -1,7 +1,7 @@
 use std::sync::OnceLock;
 
 use crate::{
-    deform::layout::VARIANTS,
+    deform::{DeformError, layout::VARIANTS},
     gpu::{bind_group_layout_entries, trusted},
     shaders::{self, Shader},
 };
@@ -10,31 +10,51 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Kernels {
     device: wgpu::Device,
-    group: wgpu::BindGroupLayout,
-    layout: wgpu::PipelineLayout,
+    /// Made when something is first bound: a device that cannot have them is refused before that.
+    layouts: OnceLock<(wgpu::BindGroupLayout, wgpu::PipelineLayout)>,
     pipelines: [OnceLock<wgpu::ComputePipeline>; VARIANTS],
     is_trusted: bool,
+    /// Most workgroups along x; items beyond fold into y.
+    grid_width: u32,
 }
 
-/// Most workgroups along x; items beyond fold into y.
 const GRID_WIDTH: u32 = 4096;
 
 impl Kernels {
     pub(crate) fn new(device: &wgpu::Device, is_trusted: bool) -> Self {
-        let group = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: Some("deform"),
-            entries: &entries(),
-        });
-        let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: Some("deform"),
-            bind_group_layouts: &[Some(&group)],
-            ..Default::default()
-        });
-        Self { device: device.clone(), group, layout, pipelines: Default::default(), is_trusted }
+        let grid_width = GRID_WIDTH.min(device.limits().max_compute_workgroups_per_dimension).max(1);
+        let (layouts, pipelines) = Default::default();
+        Self { device: device.clone(), layouts, pipelines, is_trusted, grid_width }
+    }
+
+    /// Refuses a device on which no kernel can run, before anything is made on it.
+    pub(crate) fn check(limits: &wgpu::Limits) -> Result<(), DeformError> {
+        let threads = |shader: &Shader| shader.entry_points[0].workgroup_size.iter().product();
+        let most_threads = shaders::DEFORM.iter().map(threads).max().unwrap_or(0);
+        let bindings = entries().len() as u32;
+        let name = "max_storage_buffers_per_shader_stage";
+        at_least("storage buffers", bindings, limits.max_storage_buffers_per_shader_stage, name)?;
+        let name = "max_compute_invocations_per_workgroup";
+        at_least("threads", most_threads, limits.max_compute_invocations_per_workgroup, name)
     }
 
     pub(crate) fn group_layout(&self) -> &wgpu::BindGroupLayout {
-        &self.group
+        &self.layouts().0
+    }
+
+    fn layouts(&self) -> &(wgpu::BindGroupLayout, wgpu::PipelineLayout) {
+        self.layouts.get_or_init(|| {
+            let group = self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                label: Some("deform"),
+                entries: &entries(),
+            });
+            let layout = self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some("deform"),
+                bind_group_layouts: &[Some(&group)],
+                ..Default::default()
+            });
+            (group, layout)
+        })
     }
 
     /// The pipeline of a variant; compiles it the first time.
@@ -51,7 +71,7 @@ impl Kernels {
             };
             self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: Some(shader.name),
-                layout: Some(&self.layout),
+                layout: Some(&self.layouts().1),
                 module: &module,
                 entry_point: shader.entry_points.first().map(|e| e.name),
                 compilation_options: wgpu::PipelineCompilationOptions {
@@ -75,11 +95,15 @@ impl Kernels {
         pass.set_bind_group(0, group, &[]);
         for (variant, &items) in counts.iter().enumerate().filter(|(_, items)| **items > 0) {
             pass.set_pipeline(self.pipeline(variant));
-            pass.dispatch_workgroups(items.min(GRID_WIDTH), items.div_ceil(GRID_WIDTH), 1);
+            pass.dispatch_workgroups(items.min(self.grid_width), items.div_ceil(self.grid_width), 1);
             dispatches += 1;
         }
         dispatches
     }
+}
+
+fn at_least(what: &'static str, needed: u32, limit: u32, name: &'static str) -> Result<(), DeformError> {
+    if limit >= needed { Ok(()) } else { Err(DeformError::UnderLimits { what, needed, limit, name }) }
 }
 
 /// Every binding that some variant uses, at the most that one of them needs; variants share the layout.

@@ -11,4 +11,5 @@ mod read_back;
 
 pub use declare::{DeclareOptions, OutputKind, PaletteRows, Skinned, SkinnedPart, declare, declare_with};
 pub use deformer::{DeformedVertices, Deformer, DeformerOptions};
+pub(super) use kernels::Kernels;
 pub use read_back::ReadBack;
