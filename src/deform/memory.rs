@@ -62,8 +62,7 @@ pub(super) fn of_model(cast: &Cast, id: ModelId) -> Result<ModelMemory, DeformEr
 
 /// What a scene would take on a device with these limits, before anything is created: models, how each is kept, and how
 /// many instances it has. Fails with the numbers where no kernel runs there, or one model or instance alone does not fit a
-/// binding. Packs every
-/// model, so it takes as long as adding them.
+/// binding. Packs every model, so it takes as long as adding them.
 pub fn preflight<'m>(
     limits: &wgpu::Limits,
     scene: impl IntoIterator<Item = (&'m Model, Packing, usize)>,
