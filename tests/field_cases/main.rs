@@ -14,7 +14,7 @@
 //! | 10 | clips of one key | `clips::one_key_is_a_constant_in_every_interpolation`, `a_looping_clip_without_duration_stays_at_its_only_time` |
 //! | 11 | morph weights on the mesh | `morphs::an_instance_without_a_channel_keeps_the_weight_of_its_mesh` |
 //! | 12 | more than 256 joints | `skinning::the_last_of_600_and_of_1484_joints_moves_its_vertices`; over a limit: `an_instance_that_no_binding_reaches_is_refused_with_the_numbers` in `crowds` |
-//! | 13 | normals that targets lack | `morphs::a_target_of_positions_leaves_normals_and_tangents`, `a_normal_that_its_targets_cancel_stays_finite` |
+//! | 13 | normals that targets lack | `morphs::a_target_of_positions_leaves_normals_and_tangents`, `a_delta_tilts_a_normal_and_leaves_the_handedness`, `a_normal_that_its_targets_cancel_stays_finite` |
 //! | 14 | order of morph and skin | `morphs::zero_deltas_at_full_weight_change_no_bit`, `a_delta_turns_with_its_joint` |
 //! | 15 | culled by bounds of the rest pose | `pictures::a_mesh_that_its_root_joint_takes_away_is_drawn_there`; nothing is culled by bounds |
 //! | 16 | lost devices | `the_frame_after_a_lost_device_is_the_one_that_would_have_come` in `frame`; without a graph: `gpu::recording_on_a_lost_device_is_an_error` |
@@ -25,9 +25,9 @@
 //! | 21 | read before written | `graph::drawing_what_a_disabled_pass_deforms_is_refused`; `a_read_before_any_write_is_refused` in the graph's `errors` |
 //! | 22 | two uses of one buffer | `graph::no_pass_of_a_character_reads_and_writes_one_arena`; random graphs: `ten_thousand_random_graphs_run_without_validation_errors` and `random_graphs_without_colouring_are_refused_by_wgpu` in the graph's `random` |
 //! | 23 | OpenGL | `every_variant_translates_to_glsl_es_310` in `shader`; that a driver then orders the writes of a pass before the reads of the next one needs one to run on |
-//! | 24 | no timestamps | `graph::without_timestamps_frames_run_and_have_no_gpu_times`; spans of the CPU: `a_frame_has_a_span_per_pass_with_its_numbers` in the graph's `spans` |
+//! | 24 | no timestamps | `graph::without_timestamps_frames_run_and_have_no_gpu_times`; spans of the CPU: `a_frame_has_a_span_per_pass_with_its_numbers` in the graph's `spans`; what `--trace` says: `the_row_of_the_gpu_says_where_there_are_no_timestamps_and_the_rest_is_traced` in the program |
 //! | 25 | negative speed | `clips::a_clip_played_backwards_wraps_and_steps_by_time`; at the ends: `playing_backwards_once_stops_at_zero_and_is_finished` in the player |
-//! | 26 | the first frame lacks the model | `pictures::the_first_frame_is_whole_and_the_same_on_every_device` |
+//! | 26 | the first frame lacks the model | `pictures::the_first_frame_is_whole_and_the_same_on_every_device`, `two_processes_draw_the_same_first_frame` |
 //!
 //! `bad` holds what import makes of malformed files against what is acceptable.
 #![allow(

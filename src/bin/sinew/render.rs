@@ -71,6 +71,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
     let timeline = Timeline::new(&model, playing.first(), wish);
 
     let gpu = Gpu::open(args.adapter.as_deref())?;
+    if let Some(trace) = &trace {
+        trace.name_gpu(gpu.device.features().contains(wgpu::Features::TIMESTAMP_QUERY));
+    }
     check_size(args.size, &gpu)?;
     let played = playing.describe(&model);
     let mut stage = Stage::new(&gpu, &model, playing, args.size, *ui)?;

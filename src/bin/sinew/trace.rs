@@ -91,12 +91,17 @@ impl Trace {
             clock: GpuClock::default(),
         };
         let shared = Arc::new(Shared { start: Instant::now(), state: Mutex::new(state) });
-        shared.name_row(GPU_ROW, "GPU (placed approximately)");
         tracing_subscriber::registry()
             .with(TraceLayer { shared: Arc::clone(&shared) })
             .try_init()
             .map_err(|error| Failure::new(format_args!("cannot trace: {error}")))?;
         Ok(Self { shared, path: path.into() })
+    }
+
+    /// Names the GPU's row, which stays empty on a device without timestamps.
+    pub(crate) fn name_gpu(&self, has_timestamps: bool) {
+        let what = if has_timestamps { "placed approximately" } else { "not available: no timestamps" };
+        self.shared.name_row(GPU_ROW, &format!("GPU ({what})"));
     }
 
     /// Notes that a frame was submitted, and adds the newest GPU times of an earlier one.
@@ -276,5 +281,25 @@ impl Visit for Fields {
 
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
         self.set(field, format!("{value:?}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_row_of_the_gpu_says_where_there_are_no_timestamps_and_the_rest_is_traced() {
+        let path = std::env::temp_dir().join(format!("sinew-trace-{}.json", std::process::id()));
+        let trace = Trace::start(&path).ok().unwrap();
+        trace.name_gpu(false);
+        tracing::debug_span!(target: "sinew", "frame").in_scope(|| trace.frame(None));
+        assert!(trace.finish().is_ok());
+        let events: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        std::fs::remove_file(path).unwrap();
+        let events = events.as_array().unwrap();
+        let row = events.iter().find(|event| event["tid"] == GPU_ROW).unwrap();
+        assert_eq!(row["args"]["name"], "GPU (not available: no timestamps)");
+        assert!(events.iter().any(|event| event["name"] == "frame"));
     }
 }
