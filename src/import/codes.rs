@@ -52,6 +52,8 @@ codes! {
     PRIMITIVE_SKIPPED "primitive-skipped" Warning "3.7.2.1" "A primitive without POSITION."
     MESH_EMPTY "mesh-empty" Repaired "5.23" "A mesh without primitives."
     INDICES_INCOMPLETE "indices-incomplete" Repaired "3.7.2.1" "The last line or triangle lacks indices and was dropped."
+    TANGENTS_COMPUTED "tangents-computed" Info "3.7.2.1" "A normal texture without tangents; they were computed by MikkTSpace."
+    TANGENTS_MISSING "tangents-missing" Warning "3.7.2.1" "A normal texture without tangents, which cannot be computed; drawn without it."
     TARGET_ATTRIBUTE_IGNORED "target-attribute-ignored" Repaired "3.7.2.2" "A target moves an attribute that the primitive lacks."
     MORPH_WEIGHT_COUNT "morph-weight-count" Repaired "3.7.2.2" "Morph weights were cut, or filled up with 0, to the number of targets."
     CHANNEL_WITHOUT_NODE "channel-without-node" Warning "3.11" "A channel without a node was dropped."

@@ -5,17 +5,19 @@ use std::{
     panic::{self, AssertUnwindSafe},
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use sinew::{
     Model,
     import::{ImportOptions, Limits},
 };
 
+use crate::glb::Glb;
+
 /// xorshift64*.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, bound: usize) -> usize {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -56,9 +58,9 @@ fn changed_bytes_never_panic() {
     }
 }
 
-#[test]
-fn changed_values_never_panic() {
-    let odd: Vec<Value> = [
+/// Values that are wrong almost everywhere.
+fn odd() -> Vec<Value> {
+    [
         "null",
         "true",
         "-1",
@@ -89,22 +91,46 @@ fn changed_values_never_panic() {
     ]
     .iter()
     .map(|text| serde_json::from_str(text).unwrap())
-    .collect();
+    .collect()
+}
+
+fn change_values(glb: &Glb, seed: u64, rounds: usize, what: &str) {
+    let (odd, mut random) = (odd(), Random(seed));
+    for round in 0..rounds {
+        let mut json = glb.json.clone();
+        for _ in 0..=random.below(3) {
+            change(&mut json, &odd, &mut random);
+        }
+        let glb = Glb { json, bin: glb.bin.clone() };
+        try_load(&glb.to_bytes(), &format!("{what} round {round}"));
+    }
+}
+
+#[test]
+fn changed_values_never_panic() {
     for (seed, name) in [(3, "joints1_mixed_types.glb"), (4, "targets_different_attributes.glb")] {
         let bytes = file(name);
         let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
         let json: Value = serde_json::from_slice(&bytes[20..20 + length]).unwrap();
-        let bin = bytes[20 + length + 8..].to_vec();
-        let mut random = Random(seed);
-        for round in 0..1500 {
-            let mut json = json.clone();
-            for _ in 0..=random.below(3) {
-                change(&mut json, &odd, &mut random);
-            }
-            let glb = crate::glb::Glb { json, bin: bin.clone() };
-            try_load(&glb.to_bytes(), &format!("{name} round {round}"));
-        }
+        change_values(&Glb { json, bin: bytes[20 + length + 8..].to_vec() }, seed, 1500, name);
     }
+}
+
+#[test]
+fn changed_values_of_extensions_never_panic() {
+    let mut glb = crate::tangents::quad(crate::tangents::UPRIGHT);
+    glb.json["extensionsUsed"] =
+        json!(["KHR_texture_transform", "KHR_animation_pointer", "EXT_texture_webp"]);
+    glb.json["extensionsRequired"] = json!(["KHR_texture_transform"]);
+    glb.json["textures"] = json!([{ "source": 0, "extensions": { "EXT_texture_webp": { "source": 0 } } }]);
+    let transform = json!({ "offset": [0, 1], "rotation": 1, "scale": [1, 2], "texCoord": 0 });
+    glb.json["materials"] = json!([{
+        "normalTexture": { "index": 0, "extensions": { "KHR_texture_transform": transform } },
+        "extensions": { "KHR_materials_emissive_strength": { "emissiveStrength": 2 } } }]);
+    let pointer = json!({ "path": "pointer", "extensions": { "KHR_animation_pointer": {
+        "pointer": "/nodes/1/rotation" } } });
+    glb.json["animations"][0]["channels"][0]["target"] = pointer;
+    change_values(&glb, 5, 3000, "extensions");
 }
 
 /// Walks down at random and replaces, removes or copies what it ends at.

@@ -13,4 +13,5 @@ mod guard;
 mod images;
 mod materials;
 mod skins;
+mod tangents;
 mod uris;
