@@ -44,6 +44,7 @@ pub(super) fn compute(
         reader.report.add(codes::TANGENTS_MISSING, place, message)?;
         return Ok(None);
     }
+    reader.budget.decoded(place, corners, size_of::<Corner>() as u64)?;
     list_triangles(&mut indices, &mut topology);
     let vertices = desc.positions.len();
     let split = if desc.normals.is_empty() {
@@ -192,9 +193,9 @@ impl Corners {
 /// A number for each corner, the same for corners with the same bits.
 fn weld(corners: &[Corner]) -> Vec<u32> {
     let mut known: HashMap<[u32; 8], u32> = HashMap::new();
-    let mut id = |corner: &Corner| {
+    let id = |corner: &Corner| {
         let next = known.len() as u32;
         *known.entry(corner.map(f32::to_bits)).or_insert(next)
     };
-    corners.iter().map(|corner| id(corner)).collect()
+    corners.iter().map(id).collect()
 }
