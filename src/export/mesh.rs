@@ -40,12 +40,12 @@ fn write_primitive(
     };
     let positions = flat(&in_source_order(data, data.positions()), |v| v.to_array());
     put("POSITION".into(), writer.bounded(&positions, "VEC3"));
-    // Flat normals are computed again by whoever reads the file.
+    // Flat normals and computed tangents are computed again by whoever reads the file.
     if !data.normals().is_empty() && !data.has_flat_normals() {
         let normals = flat(&in_source_order(data, data.normals()), |v| v.to_array());
         put("NORMAL".into(), writer.floats(&normals, "VEC3"));
     }
-    if !data.tangents().is_empty() {
+    if !data.tangents().is_empty() && !data.has_computed_tangents() {
         let tangents = flat(&in_source_order(data, data.tangents()), |v| v.to_array());
         put("TANGENT".into(), writer.floats(&tangents, "VEC4"));
     }

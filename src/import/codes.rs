@@ -33,6 +33,8 @@ codes! {
     PRIMITIVE_SKIPPED "primitive-skipped" Warning "3.7.2.1" "A primitive without POSITION." "Give it POSITION, or remove it."
     MESH_EMPTY "mesh-empty" Repaired "5.23" "A mesh without primitives." "Remove it."
     INDICES_INCOMPLETE "indices-incomplete" Repaired "3.7.2.1" "The last line or triangle lacks indices and was dropped." "`sinew fix` writes whole triangles."
+    TANGENTS_COMPUTED "tangents-computed" Info "3.7.2.1" "A normal texture without tangents; they were computed by MikkTSpace." "`sinew fix` writes them."
+    TANGENTS_MISSING "tangents-missing" Warning "3.7.2.1" "A normal texture without tangents, which cannot be computed; drawn without it." "Export tangents, or give the primitive uvs."
     TARGET_ATTRIBUTE_IGNORED "target-attribute-ignored" Repaired "3.7.2.2" "A target moves an attribute that the primitive lacks." "Give the primitive the attribute, or remove it from the target."
     MORPH_WEIGHT_COUNT "morph-weight-count" Repaired "3.7.2.2" "Morph weights were cut, or filled up with 0, to the number of targets." "`sinew fix` writes one weight per target."
     CHANNEL_WITHOUT_NODE "channel-without-node" Warning "3.11" "A channel without a node was dropped." "Remove it."

@@ -21,7 +21,7 @@ use crate::model::{AlphaMode, Material, TextureRef};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Extended {
     /// Whether KHR_materials_unlit is there.
-    pub(super) unlit: bool,
+    unlit: bool,
     /// KHR_materials_emissive_strength.
     emissive_strength: f32,
     /// KHR_texture_transform of base colour, metallic-roughness, normal, occlusion, emissive.
@@ -45,6 +45,9 @@ impl Extended {
     }
 }
 
+/// Place of the normal texture in [`Extended::uv`].
+const NORMAL: usize = 2;
+
 const EMISSIVE_STRENGTH: &str = "KHR_materials_emissive_strength";
 
 fn emissive_strength(place: &str, value: &Value) -> Result<f32, ImportError> {
@@ -56,6 +59,23 @@ fn emissive_strength(place: &str, value: &Value) -> Result<f32, ImportError> {
         s if !s.is_finite() => Err(ImportError::value(place, format!("{s} does not fit a float"))),
         s if s < 0.0 => Err(ImportError::value(place, format!("is {s}, the least is 0"))),
         s => Ok(s),
+    }
+}
+
+fn slot(texture: usize, uv_set: u32, change: UvChange) -> TextureRef {
+    TextureRef {
+        texture: texture as u32,
+        uv_set: change.uv_set.unwrap_or(uv_set),
+        transform: change.transform,
+    }
+}
+
+impl Document {
+    /// The normal texture that light falls on; none for unlit materials.
+    pub(super) fn normal_texture(&self, material: u32) -> Option<TextureRef> {
+        let (source, extended) = (&self.materials[material as usize], &self.extended[material as usize]);
+        let texture = source.normal_texture.as_ref().filter(|_| !extended.unlit)?;
+        Some(slot(texture.index.value(), texture.tex_coord, extended.uv[NORMAL]))
     }
 }
 
@@ -88,11 +108,6 @@ fn material(index: usize, source: &Source, extended: &Extended) -> Result<Materi
         Checked::Invalid => {
             return Err(ImportError::schema(place("alphaMode"), "is none of OPAQUE, MASK, BLEND"));
         }
-    };
-    let slot = |texture: usize, uv_set: u32, change: UvChange| TextureRef {
-        texture: texture as u32,
-        uv_set: change.uv_set.unwrap_or(uv_set),
-        transform: change.transform,
     };
     let info =
         |info: &Option<Info>, change| info.as_ref().map(|t| slot(t.index.value(), t.tex_coord, change));

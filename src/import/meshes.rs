@@ -12,15 +12,16 @@ use gltf::json::{
 use super::{
     ImportError,
     accessor::Reader,
-    codes,
+    charge, codes,
     document::Document,
     format::{self, Format},
     influences::{self, JointUse, same_count},
     stage::{Stage, Steps},
+    tangents,
     targets::{self, Base},
     topology,
 };
-use crate::model::{Mesh, PrimitiveDesc, Topology};
+use crate::model::{Mesh, PrimitiveDesc, Split};
 
 /// All meshes, with what each primitive asks of a skin (nothing where it has no influences).
 pub(super) struct Meshes {
@@ -46,19 +47,19 @@ pub(super) fn build(
                 reader.report.add(codes::PRIMITIVE_SKIPPED, place, "no POSITION, nothing to draw")?;
                 continue;
             };
-            let (desc, joint_use) = read(&place, primitive, positions, reader)?;
-            primitives.push(desc);
+            let (desc, split, joint_use) = read(&place, primitive, positions, document, reader)?;
+            primitives.push((desc, split));
             joints.push(joint_use);
         }
         if source.primitives.is_empty() {
             reader.report.add(codes::MESH_EMPTY, &place, "a mesh without primitives")?;
         }
-        let targets = primitives.first().map_or(0, |p| p.targets.len());
+        let targets = primitives.first().map_or(0, |(p, _)| p.targets.len());
         let weights = source.weights.clone().unwrap_or_default();
         if !weights.is_empty() {
             check_weights(&format!("{place}.weights"), &weights, targets, reader)?;
         }
-        let mesh = Mesh::new(source.name.clone().unwrap_or_default(), primitives, weights)
+        let mesh = Mesh::with_splits(source.name.clone().unwrap_or_default(), primitives, weights)
             .map_err(|source| ImportError::Mesh { place, source })?;
         out.meshes.push(mesh.with_target_names(document.target_names[m].clone()));
         out.joints.push(joints);
@@ -96,8 +97,9 @@ fn read(
     place: &str,
     primitive: &Primitive,
     positions: Accessor,
+    document: &Document,
     reader: &mut Reader<'_>,
-) -> Result<(PrimitiveDesc, Option<JointUse>), ImportError> {
+) -> Result<(PrimitiveDesc, Option<Split>, Option<JointUse>), ImportError> {
     let Checked::Valid(mode) = primitive.mode else {
         return Err(ImportError::schema(format!("{place}.mode"), "is none of 0 to 6"));
     };
@@ -132,7 +134,7 @@ fn read(
     };
     let base = Base { vertices, normals: normals.is_some(), tangents: tangents.is_some() };
     let targets = targets::read(place, primitive, base, reader)?;
-    let desc = PrimitiveDesc {
+    let mut desc = PrimitiveDesc {
         topology: converted.topology,
         indices: converted.indices,
         positions: vec3s(&positions),
@@ -144,8 +146,9 @@ fn read(
         targets,
         material: primitive.material.map(|m| m.value() as u32),
     };
-    charge_flat_normals(place, &desc, reader)?;
-    Ok((desc, joint_use))
+    charge::flat_normals(place, &desc, reader)?;
+    let split = tangents::compute(place, document, &mut desc, reader)?;
+    Ok((desc, split, joint_use))
 }
 
 fn read_indices(
@@ -236,38 +239,4 @@ fn vec3s(values: &[f32]) -> Vec<Vec3> {
 fn vec4s(values: &[f32], width: usize) -> Vec<Vec4> {
     let alpha = |v: &[f32]| v.get(3).copied().unwrap_or(1.0);
     values.chunks_exact(width).map(|v| Vec4::new(v[0], v[1], v[2], alpha(v))).collect()
-}
-
-/// Flat normals give every corner of every triangle its own vertex: a few bytes of indices can stand
-/// for many copies of attributes and deltas, so those are paid for before they are made.
-fn charge_flat_normals(
-    place: &str,
-    desc: &PrimitiveDesc,
-    reader: &mut Reader<'_>,
-) -> Result<(), ImportError> {
-    let triangles = match desc.topology {
-        Topology::Triangles => 1,
-        Topology::TriangleStrip => 3,
-        _ => 0,
-    };
-    if !desc.normals.is_empty() || triangles == 0 {
-        return Ok(());
-    }
-    let mut corners = vec![1u64; desc.positions.len()];
-    match &desc.indices {
-        Some(indices) => indices.iter().for_each(|&i| corners[i as usize] += triangles),
-        None => corners.fill(triangles),
-    }
-    let sets = desc.influences.as_ref();
-    let attributes = 32 + 8 * desc.uv_sets.len() + 16 * desc.colors.len();
-    let mut bytes = 0u64;
-    for (vertex, &copies) in corners.iter().enumerate() {
-        let each = attributes + 8 * sets.map_or(0, |s| s.row(vertex).len());
-        bytes = bytes.saturating_add(copies.saturating_mul(each as u64));
-    }
-    for target in &desc.targets {
-        let copies: u64 = target.vertices().iter().map(|&v| corners[v as usize]).sum();
-        bytes = bytes.saturating_add(copies.saturating_mul(40));
-    }
-    reader.budget.decoded(place, bytes, 1)
 }

@@ -6,6 +6,7 @@
 
 mod accessor;
 mod buffers;
+mod charge;
 mod clips;
 pub mod codes;
 mod container;
@@ -26,6 +27,7 @@ mod prune;
 mod references;
 mod skins;
 mod stage;
+mod tangents;
 mod targets;
 mod topology;
 mod uri;
@@ -98,6 +100,10 @@ impl Budget {
 
     fn file_bytes_left(&self) -> u64 {
         self.limits.file_bytes.saturating_sub(self.file_bytes)
+    }
+
+    fn decoded_bytes_left(&self) -> u64 {
+        self.limits.decoded_bytes.saturating_sub(self.decoded_bytes)
     }
 
     fn file_bytes(&mut self, place: &str, bytes: u64) -> Result<(), ImportError> {

@@ -3,8 +3,8 @@ use glam::{Affine3A, Mat4, Vec2, Vec3, Vec4};
 use super::{
     Delta, Influences, MorphTarget,
     chunk::{self, Chunk},
-    flat_normals,
     mesh_check::{MAX_COORDINATE, MAX_WEIGHT_SUM, check, check_range},
+    split::{Copies, Split, list_triangles},
     transform::is_affine,
 };
 
@@ -68,6 +68,7 @@ pub struct Primitive {
     deformed_vertices: Vec<u32>,
     chunks: Vec<Chunk>,
     flat: bool,
+    computed_tangents: bool,
 }
 
 /// One mesh: primitives that share morph weights.
@@ -203,6 +204,25 @@ impl Mesh {
     pub fn with_bind(
         name: impl Into<String>,
         primitives: Vec<PrimitiveDesc>,
+        weights: Vec<f32>,
+        bind: Mat4,
+    ) -> Result<Self, MeshError> {
+        Self::build(name.into(), primitives.into_iter().map(|p| (p, None)).collect(), weights, bind)
+    }
+
+    /// As [`Mesh::new`], for primitives whose normals or tangents were computed.
+    #[cfg(feature = "gltf")]
+    pub(crate) fn with_splits(
+        name: String,
+        primitives: Vec<(PrimitiveDesc, Option<Split>)>,
+        weights: Vec<f32>,
+    ) -> Result<Self, MeshError> {
+        Self::build(name, primitives, weights, Mat4::IDENTITY)
+    }
+
+    fn build(
+        name: String,
+        primitives: Vec<(PrimitiveDesc, Option<Split>)>,
         mut weights: Vec<f32>,
         bind: Mat4,
     ) -> Result<Self, MeshError> {
@@ -212,8 +232,8 @@ impl Mesh {
         if let Some((target, &weight)) = weights.iter().enumerate().find(|(_, w)| !w.is_finite()) {
             return Err(MeshError::Weight { target, weight });
         }
-        let targets = primitives.first().map_or(0, |p| p.targets.len());
-        for (index, primitive) in primitives.iter().enumerate() {
+        let targets = primitives.first().map_or(0, |(p, _)| p.targets.len());
+        for (index, (primitive, _)) in primitives.iter().enumerate() {
             check(index, primitive)?;
             if primitive.targets.len() != targets {
                 let found = primitive.targets.len();
@@ -227,7 +247,7 @@ impl Mesh {
         }
         primitives.iter().enumerate().try_for_each(|(index, p)| check_range(index, p))?;
         let bind = Affine3A::from_mat4(bind);
-        Ok(Self { name: name.into(), primitives, target_names: vec![String::new(); targets], weights, bind })
+        Ok(Self { name, primitives, target_names: vec![String::new(); targets], weights, bind })
     }
 
     /// Names the targets; missing names stay empty, surplus ones are dropped.
@@ -283,7 +303,7 @@ impl Primitive {
         positions: &[Vec3],
         /// Empty only where the source had none and there are no triangles to compute them from.
         normals: &[Vec3],
-        /// Empty where the source had none.
+        /// Empty where the source had none and no normal texture needs them.
         tangents: &[Vec4],
         /// Every set, each as long as the positions.
         uv_sets: &[Vec<Vec2>],
@@ -375,18 +395,17 @@ impl Primitive {
         }
     }
 
-    /// From the caller's order to the kernel's: flat normals, sort, permute, chunk.
-    fn arrange(mut desc: PrimitiveDesc) -> Self {
+    /// Whether the tangents were computed at import because the source had none and its normal texture needs them.
+    #[must_use]
+    pub fn has_computed_tangents(&self) -> bool {
+        self.computed_tangents
+    }
+
+    /// From the caller's order to the kernel's: split, sort, permute, chunk.
+    fn arrange((mut desc, split): (PrimitiveDesc, Option<Split>)) -> Self {
         let source_count = desc.positions.len();
-        let mut indices = desc.indices.take().unwrap_or_else(|| (0..source_count as u32).collect());
-        let mut source: Vec<u32> = (0..source_count as u32).collect();
-        let flat = desc.normals.is_empty() && is_triangles(desc.topology) && !indices.is_empty();
-        let mut flat_per_vertex = Vec::new();
-        if flat {
-            flat_normals::list_triangles(&mut indices, &mut desc.topology);
-            let split = flat_normals::split(&indices, &desc.positions);
-            (indices, source, flat_per_vertex) = (split.indices, split.source, split.normals);
-        }
+        let Split { indices, source, normals, tangents } = split.unwrap_or_else(|| Split::of(&mut desc));
+        let (flat, computed_tangents) = (!normals.is_empty(), !tangents.is_empty());
         let order = chunk::order(desc.influences.as_ref(), &source);
         let mut place = vec![0u32; source.len()];
         for (new, &old) in (0u32..).zip(&order) {
@@ -394,15 +413,18 @@ impl Primitive {
         }
         let source_vertices: Vec<u32> = order.iter().map(|&old| source[old as usize]).collect();
         let copies = Copies::of(&source_vertices, source_count);
-        let pick = |list: &[Vec3]| -> Vec<Vec3> { permute(list, &source_vertices) };
-        let normals = if flat { permute(&flat_per_vertex, &order) } else { pick(&desc.normals) };
         let influences = desc.influences.as_ref().map(|i| i.permuted(&source_vertices));
         Self {
             topology: desc.topology,
             indices: indices.iter().map(|&i| place[i as usize]).collect(),
-            positions: pick(&desc.positions),
-            normals,
-            tangents: if flat { Vec::new() } else { permute(&desc.tangents, &source_vertices) },
+            positions: permute(&desc.positions, &source_vertices),
+            normals: if flat { permute(&normals, &order) } else { permute(&desc.normals, &source_vertices) },
+            tangents: match (computed_tangents, flat) {
+                (true, _) => permute(&tangents, &order),
+                // Tangents without normals say nothing.
+                (false, true) => Vec::new(),
+                (false, false) => permute(&desc.tangents, &source_vertices),
+            },
             uv_sets: desc.uv_sets.iter().map(|set| permute(set, &source_vertices)).collect(),
             colors: desc.colors.iter().map(|set| permute(set, &source_vertices)).collect(),
             targets: desc.targets.iter().map(|t| t.permuted(|v| copies.of_source(v))).collect(),
@@ -414,6 +436,7 @@ impl Primitive {
             influences,
             source_vertices,
             flat,
+            computed_tangents,
         }
     }
 
@@ -447,7 +470,7 @@ impl Primitive {
 
     fn reverse_winding(&mut self) {
         if self.topology == Topology::TriangleStrip {
-            flat_normals::list_triangles(&mut self.indices, &mut self.topology);
+            list_triangles(&mut self.indices, &mut self.topology);
         }
         if self.topology == Topology::Triangles {
             self.indices.chunks_exact_mut(3).for_each(|triangle| triangle.swap(1, 2));
@@ -455,37 +478,6 @@ impl Primitive {
     }
 }
 
-/// The deformed vertices of each source vertex.
-struct Copies {
-    starts: Vec<u32>,
-    places: Vec<u32>,
-}
-
-impl Copies {
-    fn of(source_vertices: &[u32], source_count: usize) -> Self {
-        let mut starts = vec![0u32; source_count + 1];
-        source_vertices.iter().for_each(|&s| starts[s as usize + 1] += 1);
-        for i in 1..starts.len() {
-            starts[i] += starts[i - 1];
-        }
-        let mut next = starts.clone();
-        let mut places = vec![0u32; source_vertices.len()];
-        for (new, &source) in (0u32..).zip(source_vertices) {
-            places[next[source as usize] as usize] = new;
-            next[source as usize] += 1;
-        }
-        Self { starts, places }
-    }
-
-    fn of_source(&self, vertex: u32) -> &[u32] {
-        &self.places[self.starts[vertex as usize] as usize..self.starts[vertex as usize + 1] as usize]
-    }
-}
-
 fn permute<T: Copy>(list: &[T], source: &[u32]) -> Vec<T> {
     if list.is_empty() { Vec::new() } else { source.iter().map(|&s| list[s as usize]).collect() }
-}
-
-fn is_triangles(topology: Topology) -> bool {
-    matches!(topology, Topology::Triangles | Topology::TriangleStrip)
 }

@@ -4,7 +4,6 @@
 mod chunk;
 mod clip;
 mod diagnostic;
-mod flat_normals;
 mod influences;
 mod material;
 mod mesh;
@@ -12,6 +11,7 @@ mod mesh_check;
 mod morph;
 mod skeleton;
 mod skin;
+mod split;
 mod transform;
 
 use std::{ops::Range, sync::Arc};
@@ -28,6 +28,8 @@ pub use mesh_check::{MAX_COORDINATE, MAX_WEIGHT_SUM};
 pub use morph::{Delta, MorphTarget};
 pub use skeleton::{Node, Skeleton, SkeletonError};
 pub use skin::{Skin, SkinError};
+#[cfg(feature = "gltf")]
+pub(crate) use split::{Split, flat_normal, list_triangles};
 pub use transform::Transform;
 
 /// A mesh at a node: what is deformed and drawn as one.

@@ -23,8 +23,8 @@ fn strict(glb: &Glb) -> Result<Model, ImportError> {
 
 /// Adds a channel of KHR_animation_pointer.
 fn point(glb: &mut Glb, pointer: Value) {
-    let channel = json!({ "sampler": 0, "target": {
-        "path": "pointer", "extensions": { "KHR_animation_pointer": { "pointer": pointer } } } });
+    let mut channel = json!({ "sampler": 0, "target": { "path": "pointer" } });
+    channel["target"]["extensions"]["KHR_animation_pointer"]["pointer"] = pointer;
     glb.json["animations"][0]["channels"].as_array_mut().unwrap().push(channel);
 }
 

@@ -17,6 +17,7 @@ mod images;
 mod materials;
 mod progress;
 mod skins;
+mod tangents;
 mod uris;
 
 /// What this process held at most, in bytes; unknown where there is no /proc.

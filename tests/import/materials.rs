@@ -9,20 +9,22 @@ use crate::glb::Glb;
 /// The triangle with one material and one texture without an image.
 fn with_material(material: Value) -> Glb {
     let mut glb = Glb::triangle();
-    glb.json["materials"] = json!([material]);
+    glb.json["materials"] = vec![material].into();
     glb.json["textures"] = json!([{}]);
     glb.primitive()["material"] = 0.into();
     glb
 }
 
 fn emissive_strength(value: Value) -> Glb {
-    with_material(json!({ "emissiveFactor": [1, 1, 1], "extensions": {
-        "KHR_materials_emissive_strength": { "emissiveStrength": value } } }))
+    let mut material = json!({ "emissiveFactor": [1, 1, 1] });
+    material["extensions"]["KHR_materials_emissive_strength"]["emissiveStrength"] = value;
+    with_material(material)
 }
 
 fn moved(extension: Value) -> Glb {
-    with_material(json!({ "normalTexture": { "index": 0, "texCoord": 3, "extensions": {
-        "KHR_texture_transform": extension } } }))
+    let mut texture = json!({ "index": 0, "texCoord": 3 });
+    texture["extensions"]["KHR_texture_transform"] = extension;
+    with_material(json!({ "normalTexture": texture }))
 }
 
 fn material(glb: &Glb) -> Material {

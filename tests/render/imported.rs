@@ -39,6 +39,31 @@ fn quad(extra: impl FnOnce(&mut Value), files: &[(&str, &[u8])]) -> Model {
 }
 
 #[test]
+fn a_normal_map_without_tangents_tilts_the_light_along_its_uvs() {
+    // A normal of (0.6, 0, 0.8): 0.6 to the right of the image.
+    let (_, images) = textured(&[204, 128, 230]);
+    let model = |uv: Value| {
+        let document = |document: &mut Value| {
+            document["images"] = json!([{ "uri": "bumps.png" }]);
+            document["textures"] = json!([{ "source": 0 }]);
+            document["materials"] = json!([{
+                "pbrMetallicRoughness": { "metallicFactor": 0 },
+                "normalTexture": { "index": 0, "extensions": { "KHR_texture_transform": uv } } }]);
+        };
+        quad(document, &[("bumps.png", &images[0].bytes)])
+    };
+    let red = |model: &Model, direction: Vec3| {
+        let light = Light { direction, color: Vec3::splat(0.5), sky: Vec3::ZERO, ground: Vec3::ZERO };
+        draw_with(model, light, |_, _| ()).0.center()[0]
+    };
+    let (right, left) = (Vec3::new(1.0, 0.0, 1.0), Vec3::new(-1.0, 0.0, 1.0));
+    let upright = model(json!({}));
+    assert!(red(&upright, right) > 175 && red(&upright, left) < 90);
+    let mirrored = model(json!({ "scale": [-1, 1] }));
+    assert!(red(&mirrored, right) < 90 && red(&mirrored, left) > 175);
+}
+
+#[test]
 fn a_texture_that_comes_only_as_webp_is_drawn_as_a_checker_of_magenta_and_grey() {
     let model = quad(
         |document| {

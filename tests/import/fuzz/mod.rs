@@ -24,10 +24,10 @@ use sinew::{
     import::{ImportOptions, Limits, Progress, Stage},
 };
 
+pub(crate) use self::random::Random;
 use self::{
     corpus::{Seed, seeds},
     places::Places,
-    random::Random,
 };
 
 /// Files in an ordinary test run.
