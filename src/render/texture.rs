@@ -42,26 +42,35 @@ impl<'a> Textures<'a> {
         (self.image(texture.image, space), self.sampler(texture.sampler))
     }
 
+    /// Decodes and uploads what will be asked for. With the feature `threads` as many images at once as the current
+    /// rayon pool has threads; what comes out, diagnostics too, does not depend on their number.
+    pub(crate) fn prepare(&mut self, wanted: impl Iterator<Item = (Option<TextureRef>, ColorSpace)>) {
+        let mut images = Vec::new();
+        for (texture, space) in wanted {
+            let texture = texture.and_then(|t| self.model.textures().get(t.texture as usize));
+            let key = texture.map(|texture| (texture.image, space));
+            images.extend(key.filter(|key| !images.contains(key) && !self.views.contains_key(key)));
+        }
+        let limit = self.device.limits().max_texture_dimension_2d;
+        for batch in images.chunks(at_once()) {
+            for (&(index, space), picture) in batch.iter().zip(pictures(self.model, batch, limit)) {
+                self.add(index, space, picture);
+            }
+        }
+    }
+
     fn image(&mut self, index: u32, space: ColorSpace) -> wgpu::TextureView {
         if let Some(view) = self.views.get(&(index, space)) {
             return view.clone();
         }
         let limit = self.device.limits().max_texture_dimension_2d;
-        let decoded = self.model.images().get(index as usize).map(|image| (image, decode(image)));
-        let (name, level) = match decoded {
-            Some((image, Ok(level))) => (image.name.as_str(), level),
-            Some((image, Err(message))) => {
-                self.report(index, format!("{message}; a checker is drawn instead"));
-                (image.name.as_str(), checker())
-            }
-            None => ("", checker()),
-        };
-        if level.width.max(level.height) > limit {
-            let (w, h) = (level.width, level.height);
-            self.report(index, format!("{w}x{h} texels, scaled down to the device's {limit} along a side"));
-        }
-        let levels = mip_chain(level, space, limit);
-        let view = upload(self.device, self.queue, name, &levels, space);
+        self.add(index, space, picture(self.model, index, space, limit))
+    }
+
+    fn add(&mut self, index: u32, space: ColorSpace, picture: Picture) -> wgpu::TextureView {
+        picture.problems.into_iter().for_each(|message| self.report(index, message));
+        let name = self.model.images().get(index as usize).map_or("", |image| image.name.as_str());
+        let view = upload(self.device, self.queue, name, &picture.levels, space);
         self.views.insert((index, space), view.clone());
         view
     }
@@ -79,6 +88,50 @@ impl<'a> Textures<'a> {
         let device = self.device;
         self.samplers.entry(sampler).or_insert_with(|| create_sampler(device, sampler)).clone()
     }
+}
+
+/// An image as it is uploaded, and what had to be done to it.
+struct Picture {
+    levels: Vec<Level>,
+    problems: Vec<String>,
+}
+
+fn picture(model: &Model, index: u32, space: ColorSpace, limit: u32) -> Picture {
+    let mut problems = Vec::new();
+    let level = match model.images().get(index as usize).map(decode) {
+        Some(Ok(level)) => level,
+        Some(Err(message)) => {
+            problems.push(format!("{message}; a checker is drawn instead"));
+            checker()
+        }
+        None => checker(),
+    };
+    if level.width.max(level.height) > limit {
+        let (w, h) = (level.width, level.height);
+        problems.push(format!("{w}x{h} texels, scaled down to the device's {limit} along a side"));
+    }
+    Picture { levels: mip_chain(level, space, limit), problems }
+}
+
+/// Each in its place, whichever is done first.
+#[cfg(feature = "threads")]
+fn pictures(model: &Model, images: &[(u32, ColorSpace)], limit: u32) -> Vec<Picture> {
+    use rayon::prelude::*;
+
+    images.par_iter().map(|&(index, space)| picture(model, index, space, limit)).collect()
+}
+
+#[cfg(not(feature = "threads"))]
+fn pictures(model: &Model, images: &[(u32, ColorSpace)], limit: u32) -> Vec<Picture> {
+    images.iter().map(|&(index, space)| picture(model, index, space, limit)).collect()
+}
+
+/// More would only be memory.
+fn at_once() -> usize {
+    #[cfg(feature = "threads")]
+    return rayon::current_num_threads().max(1);
+    #[cfg(not(feature = "threads"))]
+    1
 }
 
 fn decode(image: &Image) -> Result<Level, String> {

@@ -9,9 +9,11 @@ use sinew::{
     model::{Clip, Interpolation, Mesh, Primitive, Skin, Topology},
 };
 
+use crate::{load, ui::Ui};
+
 /// The report of one file.
-pub(crate) fn run(path: &Path, as_json: bool) -> Result<String, Box<dyn Error>> {
-    let model = Model::load(path)?;
+pub(crate) fn run(path: &Path, as_json: bool, ui: &Ui) -> Result<String, Box<dyn Error>> {
+    let model = load::read(path, ui)?;
     Ok(if as_json { format!("{:#}", report(path, &model)) } else { text(path, &model).trim_end().into() })
 }
 

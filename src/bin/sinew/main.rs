@@ -18,6 +18,7 @@ mod stage;
 mod timeline;
 mod trace;
 mod ui;
+mod wait;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -58,7 +59,7 @@ fn main() -> ExitCode {
     let ui = Ui::new(cli.quiet);
     let result = match &cli.command {
         Command::Inspect { file, json } => {
-            let report = inspect::run(file, *json).map_err(|error| load::explain(file, error.as_ref()));
+            let report = inspect::run(file, *json, &ui).map_err(|error| load::explain(file, error.as_ref()));
             report.and_then(|report| ui.result(report))
         }
         Command::Render(args) => render::run(args, &ui),
