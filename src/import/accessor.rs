@@ -177,15 +177,24 @@ impl<'a> Reader<'a> {
         self.budget.decoded(place, (layout.count * layout.width) as u64, 4)?;
         let own = |part: &str| format!("accessors[{}].{part}", layout.index);
         let size = layout.width * N;
-        let mut out = vec![T::default(); layout.count * layout.width];
-        if let Some(view) = accessor.buffer_view {
-            let offset = accessor.byte_offset.map_or(0, |o| o.0);
-            let (bytes, stride) =
-                self.slice(&own("bufferView"), view, offset, layout.count as u64, size as u64, true)?;
-            for (element, bytes) in out.chunks_exact_mut(layout.width).zip(bytes.chunks(stride)) {
-                decode_element(element, &bytes[..size], &decode);
+        let values = layout.count * layout.width;
+        let mut out = match accessor.buffer_view {
+            None => vec![T::default(); values],
+            Some(view) => {
+                let offset = accessor.byte_offset.map_or(0, |o| o.0);
+                let (bytes, stride) =
+                    self.slice(&own("bufferView"), view, offset, layout.count as u64, size as u64, true)?;
+                let mut out = Vec::with_capacity(values);
+                let decoded = |bytes: &'a [u8]| bytes.as_chunks().0.iter().map(|bytes| decode(*bytes));
+                if stride == size {
+                    // Without gaps it is one long copy.
+                    out.extend(decoded(bytes));
+                } else {
+                    bytes.chunks(stride).for_each(|element| out.extend(decoded(&element[..size])));
+                }
+                out
             }
-        }
+        };
         let Some(sparse) = &accessor.sparse else { return Ok(out) };
         let count = sparse.count.0;
         if count == 0 || count > layout.count as u64 {

@@ -138,7 +138,8 @@ pub(super) fn read_limited(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         let message = format!("{length} bytes, but the limit leaves {limit}");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
-    let mut bytes = Vec::new();
+    // Room for all of it at once; one byte more, so that the end is seen without growing.
+    let mut bytes = Vec::with_capacity(length as usize + 1);
     file.take(limit).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

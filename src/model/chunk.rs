@@ -90,6 +90,18 @@ impl Classes {
     }
 }
 
+/// A number that compares as class, then joints do; none where they do not fit, which is rare.
+fn key(class: InfluenceClass, joints: &[u32]) -> Option<u64> {
+    const BITS: usize = 15;
+    const MOST: u32 = (1 << BITS) - 2;
+    if joints.len() > 4 || joints.iter().any(|joint| *joint > MOST) {
+        return None;
+    }
+    // Shorter before longer: no joint is less than any.
+    let set = (0..4).fold(0, |set, i| set << BITS | joints.get(i).map_or(0, |joint| u64::from(joint + 1)));
+    Some((class as u64) << (4 * BITS) | set)
+}
+
 /// New order of the vertices behind `source`: by class, then by the set of joints, so that vertices beside each other
 /// read the same ones at the same time, then as given.
 pub(super) fn order(influences: Option<&Influences>, source: &[u32]) -> Vec<u32> {
@@ -104,6 +116,12 @@ pub(super) fn order(influences: Option<&Influences>, source: &[u32]) -> Vec<u32>
         }
         let set = |v: u32| &joints[starts[v as usize]..starts[v as usize + 1]];
         let classes = Classes::of(order.iter().map(|v| set(*v).len()));
+        let keys: Option<Vec<_>> =
+            order.iter().map(|&v| Some((key(classes.class(set(v).len()), set(v))?, v))).collect();
+        if let Some(mut keys) = keys {
+            keys.sort_unstable();
+            return keys.into_iter().map(|(_, vertex)| vertex).collect();
+        }
         order.sort_by(|&a, &b| {
             let (a, b) = (set(a), set(b));
             classes.class(a.len()).cmp(&classes.class(b.len())).then_with(|| a.cmp(b))
@@ -165,6 +183,22 @@ mod tests {
         let chunks = chunks(Some(&influences), influences.vertices());
         let by_class = chunks.chunk_by(|a, b| a.class == b.class);
         by_class.map(|chunks| (chunks[0].class, chunks.iter().map(|c| c.count).sum())).collect()
+    }
+
+    #[test]
+    fn keys_compare_as_class_and_joints_do() {
+        let sets: [&[u32]; 8] =
+            [&[], &[0], &[0, 1], &[0, 1, 2, 3], &[0, 32_766], &[1], &[32_766], &[u32::MAX]];
+        for (a, b) in sets.iter().flat_map(|a| sets.iter().map(move |b| (*a, *b))) {
+            for (x, y) in
+                [(InfluenceClass::Two, InfluenceClass::Two), (InfluenceClass::Four, InfluenceClass::One)]
+            {
+                if let (Some(left), Some(right)) = (key(x, a), key(y, b)) {
+                    assert_eq!(left.cmp(&right), (x, a).cmp(&(y, b)), "{a:?} {b:?}");
+                }
+            }
+        }
+        assert_eq!(key(InfluenceClass::One, &[32_767]), None);
     }
 
     #[test]

@@ -100,7 +100,10 @@ impl Influences {
         }
         let from = self.entries.len();
         self.entries.extend(row.into_iter().filter(|i| i.weight != 0.0));
-        self.entries[from..].sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        let row = &mut self.entries[from..];
+        if !row.is_sorted_by(|a, b| a.weight >= b.weight) {
+            row.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        }
         self.starts.push(self.entries.len() as u32);
     }
 
@@ -138,11 +141,16 @@ impl Influences {
     }
 
     pub(crate) fn permuted(&self, source_vertex: &[u32]) -> Self {
-        let mut out = Self::with_capacity(source_vertex.len());
-        for &source in source_vertex {
-            out.push(self.row(source as usize).iter().copied());
+        let rows = || source_vertex.iter().map(|&source| self.row(source as usize));
+        let mut starts = Vec::with_capacity(source_vertex.len() + 1);
+        starts.push(0);
+        let mut entries = Vec::with_capacity(rows().map(<[_]>::len).sum());
+        for row in rows() {
+            // Sorted already.
+            entries.extend_from_slice(row);
+            starts.push(entries.len() as u32);
         }
-        out
+        Self { starts, entries }
     }
 }
 

@@ -107,8 +107,11 @@ pub(crate) fn bind_groups(
     }
     let buffer = upload(device, queue, "materials", &bytes, wgpu::BufferUsages::STORAGE)?;
     let default = Material::default();
+    let material_of =
+        |key: &SurfaceKey| key.material.and_then(|m| model.materials().get(m as usize)).unwrap_or(&default);
+    textures.prepare(keys.iter().flat_map(|key| maps(material_of(key))));
     let group = |(index, key): (usize, &SurfaceKey)| {
-        let material = key.material.and_then(|m| model.materials().get(m as usize)).unwrap_or(&default);
+        let material = material_of(key);
         let maps = maps(material).map(|(map, slot)| textures.get(map, slot));
         let mut entries = vec![wgpu::BindGroupEntry {
             binding: 0,

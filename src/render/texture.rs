@@ -105,27 +105,38 @@ impl<'a> Textures<'a> {
         (view, self.sampler(texture.sampler))
     }
 
-    fn image(&mut self, index: u32, space: ColorSpace) -> Result<wgpu::TextureView, String> {
-        if let Some(known) = self.views.get(&(index, space)) {
-            return known.clone();
+    /// Decodes and uploads what will be asked for. With the feature `threads` as many images at once as the current
+    /// rayon pool has threads; what comes out, diagnostics too, does not depend on their number.
+    pub(crate) fn prepare(&mut self, wanted: impl Iterator<Item = (Option<TextureRef>, Slot)>) {
+        let mut images = Vec::new();
+        for (texture, slot) in wanted {
+            let texture = texture.and_then(|t| self.model.textures().get(t.texture as usize));
+            let key = texture.map(|texture| (texture.image, slot.space()));
+            images.extend(key.filter(|key| !images.contains(key) && !self.views.contains_key(key)));
         }
-        let decoded = match self.model.images().get(index as usize) {
-            Some(image) => decode(image).map(|level| (image.name.as_str(), level)),
-            None => Err("there is no such image".into()),
-        };
-        let view = decoded.map(|(name, level)| {
-            let limit = self.device.limits().max_texture_dimension_2d;
-            let (w, h) = (level.width, level.height);
-            if w.max(h) > limit {
-                self.report(
-                    index,
-                    format!("{w}x{h} texels, scaled down to the device's {limit} along a side"),
-                );
+        let limit = self.device.limits().max_texture_dimension_2d;
+        for batch in images.chunks(at_once()) {
+            for (&(index, space), picture) in batch.iter().zip(pictures(self.model, batch, limit)) {
+                self.add(index, space, picture);
             }
-            upload(self.device, self.queue, name, &mip_chain(level, space, limit), space)
+        }
+    }
+
+    fn image(&mut self, index: u32, space: ColorSpace) -> Result<wgpu::TextureView, String> {
+        if !self.views.contains_key(&(index, space)) {
+            let limit = self.device.limits().max_texture_dimension_2d;
+            self.add(index, space, picture(self.model, index, space, limit));
+        }
+        self.views[&(index, space)].clone()
+    }
+
+    fn add(&mut self, index: u32, space: ColorSpace, picture: Result<Picture, String>) {
+        let view = picture.map(|picture| {
+            picture.scaled.into_iter().for_each(|message| self.report(index, message));
+            let name = self.model.images().get(index as usize).map_or("", |image| image.name.as_str());
+            upload(self.device, self.queue, name, &picture.levels, space)
         });
-        self.views.insert((index, space), view.clone());
-        view
+        self.views.insert((index, space), view);
     }
 
     fn stand_in(&mut self, slot: Slot) -> wgpu::TextureView {
@@ -149,6 +160,42 @@ impl<'a> Textures<'a> {
         let device = self.device;
         self.samplers.entry(sampler).or_insert_with(|| create_sampler(device, sampler)).clone()
     }
+}
+
+/// An image as it is uploaded, and whether it had to be made smaller.
+struct Picture {
+    levels: Vec<Level>,
+    scaled: Option<String>,
+}
+
+fn picture(model: &Model, index: u32, space: ColorSpace, limit: u32) -> Result<Picture, String> {
+    let image = model.images().get(index as usize).ok_or("there is no such image")?;
+    let level = decode(image)?;
+    let (w, h) = (level.width, level.height);
+    let scaled = (w.max(h) > limit)
+        .then(|| format!("{w}x{h} texels, scaled down to the device's {limit} along a side"));
+    Ok(Picture { levels: mip_chain(level, space, limit), scaled })
+}
+
+/// Each in its place, whichever is done first.
+#[cfg(feature = "threads")]
+fn pictures(model: &Model, images: &[(u32, ColorSpace)], limit: u32) -> Vec<Result<Picture, String>> {
+    use rayon::prelude::*;
+
+    images.par_iter().map(|&(index, space)| picture(model, index, space, limit)).collect()
+}
+
+#[cfg(not(feature = "threads"))]
+fn pictures(model: &Model, images: &[(u32, ColorSpace)], limit: u32) -> Vec<Result<Picture, String>> {
+    images.iter().map(|&(index, space)| picture(model, index, space, limit)).collect()
+}
+
+/// More would only be memory.
+fn at_once() -> usize {
+    #[cfg(feature = "threads")]
+    return rayon::current_num_threads().max(1);
+    #[cfg(not(feature = "threads"))]
+    1
 }
 
 fn decode(image: &Image) -> Result<Level, String> {

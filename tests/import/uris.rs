@@ -91,6 +91,14 @@ fn a_refused_uri_says_where_and_why() {
 }
 
 #[test]
+fn a_scheme_is_named_as_the_reason() {
+    for uri in ["file:///etc/hostname", "http://localhost/x.bin", "C:/secret.bin"] {
+        let error = load(uri).unwrap_err().to_string();
+        assert!(error.ends_with("has a scheme; only data: and relative paths are read"), "{error}");
+    }
+}
+
+#[test]
 fn without_a_resolver_external_files_are_errors() {
     let error = Model::from_bytes(&external("a.bin"), &ImportOptions::default()).unwrap_err();
     assert_eq!(

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
         return Err(Failure::usage(format_args!("`{}` does not end in .glb", args.output.display()))
             .help("give the name of a GLB file to write"));
     }
-    let model = Model::load(&args.file).map_err(|error| load::explain(&args.file, &error))?;
+    let model = load::read(&args.file, ui).map_err(|error| load::explain(&args.file, &error))?;
     if let (Ok(from), Ok(to)) = (args.file.canonicalize(), args.output.canonicalize())
         && from == to
     {

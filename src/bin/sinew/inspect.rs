@@ -65,7 +65,7 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
-    let model = match Model::load(&args.file) {
+    let model = match load::read(&args.file, ui) {
         Ok(model) => model,
         Err(error) => {
             let failure = load::explain(&args.file, &error);

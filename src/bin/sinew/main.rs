@@ -19,6 +19,7 @@ mod stage;
 mod timeline;
 mod trace;
 mod ui;
+mod wait;
 
 use std::process::ExitCode;
 

@@ -1,6 +1,6 @@
 use std::{
     fmt,
-    io::{self, ErrorKind, Write},
+    io::{self, ErrorKind, IsTerminal, Write},
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -42,6 +42,11 @@ impl Ui {
 
     pub(crate) fn fail(self, failure: &Failure) {
         say(failure);
+    }
+
+    /// Whether a bar would be seen.
+    pub(crate) fn shows_bars(self) -> bool {
+        !self.quiet && io::stderr().is_terminal()
     }
 
     /// A bar on stderr, hidden when quiet or when stderr is no terminal.
