@@ -17,11 +17,13 @@ enum Support {
     /// It changes the look or adds what is not shown here. Vertices, skins, node transforms and the channels
     /// that drive them are right without it: the file loads with a warning, and is refused in strict mode.
     Look,
+    /// As `Look`, but what is lost is said at each texture that has no other image; otherwise nothing is.
+    Image,
     /// The file would be shown wrongly. The help says what to do.
     Refused(&'static str),
 }
 
-use Support::{Look, Read, Refused};
+use Support::{Image, Look, Read, Refused};
 
 const DECODE: &str =
     "decode it first: `gltf-transform copy in.glb out.glb` writes the file without compression";
@@ -57,11 +59,11 @@ const EXTENSIONS: &[(&str, Support)] = &[
     ("MSFT_packing_occlusionRoughnessMetallic", Look),
     ("VRMC_materials_hdr_emissiveMultiplier", Look),
     ("VRMC_materials_mtoon", Look),
-    // Images: the texture is replaced, with a diagnostic of its own.
-    ("KHR_texture_basisu", Look),
-    ("EXT_texture_avif", Look),
-    ("EXT_texture_webp", Look),
-    ("MSFT_texture_dds", Look),
+    // Images.
+    ("KHR_texture_basisu", Image),
+    ("EXT_texture_avif", Image),
+    ("EXT_texture_webp", Image),
+    ("MSFT_texture_dds", Image),
     // Lights: the caller's are used.
     ("EXT_lights_ies", Look),
     ("EXT_lights_image_based", Look),
@@ -90,7 +92,7 @@ fn support(name: &str) -> Support {
 pub(super) fn help(name: &str) -> &'static str {
     match support(name) {
         Refused(help) => help,
-        Look | Read => STRICT,
+        Look | Image | Read => STRICT,
     }
 }
 
@@ -100,19 +102,20 @@ pub(super) fn check(root: &Object, report: &mut Report) -> Result<(), ImportErro
     let required = names(root, "extensionsRequired")?;
     for (i, name) in required.iter().enumerate() {
         let support = support(name);
-        if matches!(support, Refused(_)) || support == Look && report.is_strict() {
+        let lost = matches!(support, Look | Image);
+        if matches!(support, Refused(_)) || lost && report.is_strict() {
             return Err(ImportError::Extension { name: (*name).into() });
         }
         if !used.contains(name) {
             return Err(ImportError::ExtensionNotUsed { name: (*name).into() });
         }
-        if support == Look {
+        if lost {
             let message = format!("{name} is required, but not supported; shown without it");
             report.add(codes::EXTENSION_REQUIRED_IGNORED, format!("extensionsRequired[{i}]"), message)?;
         }
     }
     for (i, name) in used.iter().enumerate() {
-        if support(name) != Read && !required.contains(name) {
+        if !matches!(support(name), Read | Image) && !required.contains(name) {
             let message = format!("{name} is not supported");
             report.add(codes::EXTENSION_IGNORED, format!("extensionsUsed[{i}]"), message)?;
         }

@@ -46,6 +46,9 @@ pub(super) fn compute(
     }
     reader.budget.decoded(place, corners, size_of::<Corner>() as u64)?;
     list_triangles(&mut indices, &mut topology);
+    if indices.is_empty() {
+        return Ok(None);
+    }
     let vertices = desc.positions.len();
     let split = if desc.normals.is_empty() {
         let split = Split::flat(&indices, &desc.positions);

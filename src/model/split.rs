@@ -1,5 +1,6 @@
 //! Vertices whose corners need different values are split. One source vertex may then have several deformed ones.
 
+#[cfg(feature = "gltf")]
 use std::collections::HashMap;
 
 use glam::{Vec3, Vec4};

@@ -232,6 +232,13 @@ fn vertices_that_no_triangle_uses_are_kept() {
 }
 
 #[test]
+fn a_primitive_without_a_whole_triangle_gets_no_tangents() {
+    let glb = mesh(&QUAD, &UPRIGHT, &[0, 1]);
+    assert_eq!(glb.codes(), ["indices-incomplete"]);
+    assert!(tangents(&glb).is_empty());
+}
+
+#[test]
 fn a_strip_gives_what_its_list_gives() {
     let positions = [QUAD[0], QUAD[1], QUAD[3], QUAD[2]];
     let uvs = [UPRIGHT[0], UPRIGHT[1], UPRIGHT[3], UPRIGHT[2]];
