@@ -48,7 +48,7 @@
 //! |---|---|
 //! | `gltf` (default) | [`Model::load`], [`Model::from_bytes`], [`Model::to_glb`] |
 //! | `gpu` (default) | [`Deformer`], [`declare`], the frame graph |
-//! | `threads` | evaluation on all threads of the current rayon pool; the same bytes |
+//! | `threads` | evaluation, and decoding of a model's images, on all threads of the current rayon pool; the same bytes |
 //! | `meshopt` | `EXT_meshopt_compression` and `KHR_meshopt_compression`; builds C++ |
 //! | `images`, `render` | textures and the standard raster pass |
 //! | `shader` | [`shader`]: composition and checks for build scripts; does not compile wgpu |

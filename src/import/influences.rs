@@ -114,18 +114,19 @@ fn rows(joints: &[Vec<u32>], weights: &[Vec<f32>], vertices: usize) -> (Rows, Re
     for vertex in 0..vertices {
         let four = vertex * 4..vertex * 4 + 4;
         row_weights.clear();
-        row_weights.extend(weights.iter().flat_map(|set| &set[four.clone()]).copied());
+        weights.iter().for_each(|set| row_weights.extend_from_slice(&set[four.clone()]));
         repairs.count(&row_weights);
         normalize_weights(&mut row_weights);
         row.clear();
-        let named = joints.iter().flat_map(|set| &set[four.clone()]).copied();
-        for (joint, &weight) in named.zip(&row_weights) {
-            out.joints.largest_named = out.joints.largest_named.max(joint);
-            if weight > 0.0 {
-                if joint > out.joints.largest {
-                    (out.joints.largest, out.joints.vertex) = (joint, vertex);
+        for (joints, weights) in joints.iter().zip(row_weights.chunks_exact(4)) {
+            for (&joint, &weight) in joints[four.clone()].iter().zip(weights) {
+                out.joints.largest_named = out.joints.largest_named.max(joint);
+                if weight > 0.0 {
+                    if joint > out.joints.largest {
+                        (out.joints.largest, out.joints.vertex) = (joint, vertex);
+                    }
+                    row.push(Influence { joint, weight });
                 }
-                row.push(Influence { joint, weight });
             }
         }
         repairs.merged += usize::from(merge(&mut row));

@@ -253,7 +253,7 @@ fn hierarchy() -> Glb {
     let nodes = glb.json["nodes"].as_array_mut().unwrap();
     nodes[2]["children"] = json!([3, 4]);
     nodes.push(json!({ "matrix": [2, 0, 0, 0, 0, -2, 0, 0, 0, 0, 2, 0, 1, 2, 3, 1], "children": [5] }));
-    nodes.push(json!({ "rotation": [0, 0.7071068, 0, 0.7071068], "scale": [1, 0, -1], "mesh": 0 }));
+    nodes.push(json!({ "rotation": [0, 0.6, 0, 0.8], "scale": [1, 0, -1], "mesh": 0 }));
     nodes.push(json!({ "translation": [1e3, 0, 0], "name": "tip", "children": [6] }));
     nodes.extend((7..40).map(|child| json!({ "children": [child], "translation": [0, 0.1, 0] })));
     nodes.push(json!({ "name": "last" }));

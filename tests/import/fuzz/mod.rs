@@ -124,6 +124,7 @@ impl Seen {
         self.ends.iter().filter(|(end, _)| **end >= End::Refused(Stage::Skins)).map(|(_, n)| *n as f64).sum()
     }
 
+    #[expect(clippy::print_stdout, reason = "what a run is made for")]
     fn print(&self, memory: Option<u64>) {
         let all: u64 = self.ends.values().sum();
         let share = |count: f64| 100.0 * count / all.max(1) as f64;

@@ -8,7 +8,7 @@ const SIDE: usize = 125;
 const MESHES: usize = 7;
 /// Targets of the first two meshes, dense as exporters write them; each moves a few rows of the sheet.
 const TARGETS: usize = 7;
-const CLIPS: usize = 5;
+const CLIPS: usize = 9;
 const KEYS: usize = 300;
 
 /// Written as text: a crate for JSON is no business of a bench's.
