@@ -21,7 +21,7 @@ fn tables() -> [(&'static str, &'static str, &'static [Code]); 4] {
 
 fn page() -> String {
     let mut page = String::from(
-        "# Codes of findings\n\nEvery finding has a code, a severity, a place in the document, a message with its numbers, the section of the\nglTF 2.0 specification it is about, and what to do. Codes are stable. `repaired` means that the file breaks the\nspecification and that loading repaired it: an error under `strict`. Exit codes of `sinew inspect`: 0 for a file that\nloads, even if repaired; 1 for one that is refused, and for findings under `--strict` (repairs) or `--deny`\n(`info`, `warnings`, `repairs`: that severity or a higher one); 2 for a wrong command line.\n`inspect.schema.json` describes `--json`.\n",
+        "# Codes of findings\n\nEvery finding has a code, a severity, a place in the document, a message with its numbers, the section of the\nglTF 2.0 specification it is about, and what to do. Codes are stable. `repaired` means that the file breaks the\nspecification and that loading repaired it: an error under `strict`. Exit codes of `sinew inspect`: 0 for a file that\nloads, even if repaired; 1 for one that is refused, and for findings under `--strict` (repairs,\nand required extensions that are not shown) or `--deny` (`info`, `warnings`, `repairs`: that severity or a higher one);\n2 for a wrong command line. `inspect.schema.json` describes `--json`.\n",
     );
     for (title, about, codes) in tables() {
         write!(page, "\n## {title}\n{about}\n\n| code | severity | section | what | what to do |\n|---|---|---|---|---|\n").unwrap();

@@ -37,6 +37,10 @@ fn in_need_of_repair(folder: &std::path::Path) -> String {
     let bin = &bytes[20 + length + 8..];
     document["nodes"][0]["rotation"] = serde_json::json!([0.0, 0.0, 0.0, 2.0]);
     document["nodes"][0].as_object_mut().unwrap().remove("matrix");
+    write(&folder.join("repaired.glb"), &document, bin)
+}
+
+fn write(file: &std::path::Path, document: &Value, bin: &[u8]) -> String {
     let mut text = document.to_string().into_bytes();
     text.resize(text.len().next_multiple_of(4), b' ');
     let mut out = Vec::new();
@@ -46,8 +50,7 @@ fn in_need_of_repair(folder: &std::path::Path) -> String {
     out.extend(&text);
     out.extend([bin.len() as u32, 0x004E_4942].iter().flat_map(|w| w.to_le_bytes()));
     out.extend(bin);
-    let file = folder.join("repaired.glb");
-    fs::write(&file, out).unwrap();
+    fs::write(file, out).unwrap();
     file.to_str().unwrap().into()
 }
 
@@ -67,6 +70,19 @@ fn a_file_that_is_repaired_loads_and_fails_only_where_that_is_asked_for() {
         assert!(stdout.contains("node-rotation-normalized"), "the report is printed all the same: {stdout}");
         assert!(stderr.contains("not allowed"), "{stderr}");
     }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn what_strict_loading_refuses_fails_under_strict_even_where_it_is_a_warning() {
+    let folder = folder("required");
+    let document = serde_json::json!({ "asset": { "version": "2.0" }, "extensionsUsed": ["KHR_materials_sheen"],
+        "extensionsRequired": ["KHR_materials_sheen"] });
+    let file = write(&folder.join("sheen.glb"), &document, &[0; 4]);
+    assert_eq!(run(&["inspect", &file]).0, 0);
+    let (code, stdout, _) = run(&["inspect", "--strict", &file]);
+    assert_eq!(code, 1, "{stdout}");
+    assert!(stdout.contains("extension-required-ignored"), "{stdout}");
     fs::remove_dir_all(folder).unwrap();
 }
 

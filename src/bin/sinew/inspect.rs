@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use sinew::{
     Model, Precision,
     animate::{CompressError, CompressOptions, CompressedClip, CompressedClips},
+    import::codes,
     lint::{self, LintOptions},
     model::{Clip, Diagnostic, Interpolation, Mesh, Primitive, Severity, Skin, Topology},
 };
@@ -24,7 +25,7 @@ pub(crate) struct Args {
     /// As data; docs/inspect.schema.json describes it
     #[arg(long)]
     json: bool,
-    /// Fail where the file breaks the specification and was repaired
+    /// Fail where the file breaks the specification and was repaired, or is shown without what it requires
     #[arg(long)]
     strict: bool,
     /// Fail on findings of this severity or a higher one
@@ -53,14 +54,17 @@ enum Deny {
 }
 
 impl Args {
-    /// Findings at least this severe make the program fail.
-    fn denied(&self) -> Option<Severity> {
-        let deny = self.deny.map(|deny| match deny {
-            Deny::Info => Severity::Info,
-            Deny::Warnings => Severity::Warning,
-            Deny::Repairs => Severity::Repaired,
-        });
-        deny.into_iter().chain(self.strict.then_some(Severity::Repaired)).min()
+    /// Whether a finding makes the program fail. Strict loading refuses some warnings too.
+    fn denies(&self, finding: &Diagnostic) -> bool {
+        let least = match self.deny {
+            Some(Deny::Info) => Some(Severity::Info),
+            Some(Deny::Warnings) => Some(Severity::Warning),
+            Some(Deny::Repairs) => Some(Severity::Repaired),
+            None => None,
+        };
+        let strict =
+            finding.severity == Severity::Repaired || finding.code == codes::EXTENSION_REQUIRED_IGNORED.name;
+        least.is_some_and(|least| finding.severity >= least) || self.strict && strict
     }
 }
 
@@ -88,8 +92,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
     } else {
         text(&inspected).trim_end().into()
     })?;
-    let Some(least) = args.denied() else { return Ok(()) };
-    let denied = inspected.findings.iter().filter(|finding| finding.severity >= least).count();
+    let denied = inspected.findings.iter().filter(|finding| args.denies(finding)).count();
     if denied == 0 {
         return Ok(());
     }
