@@ -21,7 +21,7 @@ const FRAMES: usize = 200;
 const IN_FLIGHT: usize = 2;
 
 pub(crate) fn run(gpu: &Gpu, report: &mut Report) {
-    // What wgpu does for a submit grows with all buffers that a device ever had, and other sections have thousands.
+    // Encoding took several times as long on a device that other sections, with thousands of buffers, had used.
     let gpu = &gpu.another();
     let characters = gpu.size(10_000, 100);
     for threads in [1, 8, 16] {

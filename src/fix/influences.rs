@@ -2,7 +2,7 @@
 
 use super::{codes, draft::Draft};
 use crate::{
-    lint::{LintOptions, Poses, Uses, where_to, worst_cut},
+    lint::{LintOptions, Poses, Uses, where_to, worst_cut_of},
     model::{Diagnostic, Influence, Influences, Model, normalize_weights},
 };
 
@@ -23,10 +23,8 @@ pub(super) fn reduce(
             *influences = cut(influences, kept);
             let poses = poses.get_or_insert_with(|| Poses::new(model, LintOptions::default().times));
             let primitive = &model.meshes()[m].primitives()[p];
-            let cuts =
-                uses.skins_of_mesh[m].iter().filter_map(|&skin| worst_cut(primitive, skin, kept, poses));
             let place = format!("meshes[{m}].primitives[{p}].attributes.WEIGHTS_n");
-            let change = match cuts.max_by(|a, b| a.displacement.total_cmp(&b.displacement)) {
+            let change = match worst_cut_of(primitive, &uses.skins_of_mesh[m], kept, poses) {
                 Some(cut) => {
                     let message = format!(
                         "{} vertices cut to {kept} influences; vertex {} moves by {:.3e} m at most ({})",

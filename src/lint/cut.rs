@@ -60,6 +60,17 @@ pub fn worst_cut(primitive: &Primitive, skin: u32, kept: usize, poses: &Poses) -
     Some(worst)
 }
 
+/// The worst over several skins that a primitive is used with.
+pub(crate) fn worst_cut_of<'s>(
+    primitive: &Primitive,
+    skins: impl IntoIterator<Item = &'s u32>,
+    kept: usize,
+    poses: &Poses,
+) -> Option<Cut> {
+    let cuts = skins.into_iter().filter_map(|&skin| worst_cut(primitive, skin, kept, poses));
+    cuts.max_by(|a, b| a.displacement.total_cmp(&b.displacement))
+}
+
 /// Between all influences and the first `kept` of them, scaled up to the same sum. Weights are as given.
 fn displacement(position: Vec3, row: &[Influence], kept: usize, palette: &[JointMatrix]) -> f32 {
     let position = position.extend(1.0);
@@ -89,12 +100,8 @@ pub(super) fn check(model: &Model, uses: &Uses, times: usize, found: &mut Vec<Di
     for (at, mesh) in model.meshes().iter().enumerate() {
         for (p, primitive) in mesh.primitives().iter().enumerate() {
             for (code, kept) in [(codes::INFLUENCES_OVER_4, 4), (codes::INFLUENCES_OVER_8, 8)] {
-                let cuts = uses.skins_of_mesh[at]
-                    .iter()
-                    .filter_map(|&skin| worst_cut(primitive, skin, kept, &poses));
-                let Some(cut) = cuts.max_by(|a, b| a.displacement.total_cmp(&b.displacement)) else {
-                    continue;
-                };
+                let skins = &uses.skins_of_mesh[at];
+                let Some(cut) = worst_cut_of(primitive, skins, kept, &poses) else { continue };
                 let place = format!("meshes[{at}].primitives[{p}].attributes.WEIGHTS_n");
                 let most = most(primitive);
                 let message = format!(

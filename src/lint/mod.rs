@@ -20,8 +20,8 @@ mod uses;
 mod vertices;
 
 pub use cost::{Cost, cost};
-pub(crate) use cut::where_to;
 pub use cut::{Cut, worst_cut};
+pub(crate) use cut::{where_to, worst_cut_of};
 pub use poses::Poses;
 pub(crate) use targets::is_dead;
 pub(crate) use uses::Uses;
