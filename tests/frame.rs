@@ -75,16 +75,7 @@ fn stage(
     let vertices: Vec<_> = skinned.all().iter().flat_map(|part| [part.a, part.b]).collect();
     vertices.iter().for_each(|&value| graph.export(value));
     let plan = graph.compile(&device.limits().into()).unwrap();
-    let picture = device.create_texture(&wgpu::TextureDescriptor {
-        label: None,
-        size: wgpu::Extent3d { width: SIDE, height: SIDE, depth_or_array_layers: 1 },
-        mip_level_count: 1,
-        sample_count: 1,
-        dimension: wgpu::TextureDimension::D2,
-        format: FORMAT,
-        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
-        view_formats: &[],
-    });
+    let picture = common::gpu::picture(device, SIDE, FORMAT);
     let runtime = Runtime::new(device, queue, options);
     let (device, queue) = (device.clone(), queue.clone());
     Stage { device, queue, graph, plan, runtime, target, picture, vertices }

@@ -19,3 +19,17 @@ pub fn submit(device: &wgpu::Device, queue: &wgpu::Queue, encoder: wgpu::Command
     queue.submit([encoder.finish()]);
     device.poll(wgpu::PollType::wait_indefinitely()).expect("the device answers");
 }
+
+/// A square picture to draw into and to copy from.
+pub fn picture(device: &wgpu::Device, side: u32, format: wgpu::TextureFormat) -> wgpu::Texture {
+    device.create_texture(&wgpu::TextureDescriptor {
+        label: None,
+        size: wgpu::Extent3d { width: side, height: side, depth_or_array_layers: 1 },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format,
+        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
+        view_formats: &[],
+    })
+}

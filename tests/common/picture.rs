@@ -84,16 +84,7 @@ pub fn draw_from(
     let output = Output { color, size: [SIDE; 2], clear: wgpu::Color::BLUE };
     renderer.declare(&mut graph, deformer.animator(), skinned.all(), output, look).unwrap();
     let plan = graph.compile(&device.limits().into()).unwrap();
-    let texture = device.create_texture(&wgpu::TextureDescriptor {
-        label: None,
-        size: wgpu::Extent3d { width: SIDE, height: SIDE, depth_or_array_layers: 1 },
-        mip_level_count: 1,
-        sample_count: 1,
-        dimension: wgpu::TextureDimension::D2,
-        format,
-        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
-        view_formats: &[],
-    });
+    let texture = gpu::picture(&device, SIDE, format);
     let mut runtime = Runtime::new(&device, &queue, RuntimeOptions::default());
     let mut frame = Frame { deformer, camera, light };
     let mut encoder = device.create_command_encoder(&Default::default());
