@@ -9,8 +9,8 @@ use glam::{Affine3A, Mat4, Quat, Vec3};
 use sinew::{
     Deformer, Model,
     deform::BYTES_A,
-    model::Topology,
-    render::{Bounds, Camera, DEPTH_FORMAT, extents},
+    model::{Bounds, Topology},
+    render::{Camera, DEPTH_FORMAT, extents},
 };
 use wgpu::util::DeviceExt;
 

@@ -164,11 +164,15 @@ impl Animator {
         Ok(())
     }
 
+    /// Whether a part was [hidden](Self::show_part) itself.
+    pub(crate) fn hides_part(&self, id: InstanceId, part: u32) -> Result<bool, AnimateError> {
+        let special = self.controls(id)?.1.special();
+        Ok(special.is_some_and(|special| special.hidden_parts.binary_search(&part).is_ok()))
+    }
+
     /// Whether a part is deformed and drawn: neither it nor its instance is hidden, and the instance is in view.
     pub fn is_part_shown(&self, id: InstanceId, part: u32) -> Result<bool, AnimateError> {
-        let shown = self.is_shown(id)?;
-        let special = self.controls(id)?.1.special();
-        Ok(shown && special.is_none_or(|special| special.hidden_parts.binary_search(&part).is_err()))
+        Ok(self.is_shown(id)? && !self.hides_part(id, part)?)
     }
 }
 

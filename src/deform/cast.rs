@@ -1,7 +1,12 @@
-use std::collections::{HashMap, hash_map::Entry};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    sync::OnceLock,
+};
 
 use super::{
     DeformError,
+    bounds::PoseBounds,
+    cull::Culling,
     group::{Needs, Reach},
     layout::VARIANTS,
     source::{PackedPrimitive, Packing, Precision, SOURCES, Streams},
@@ -27,6 +32,7 @@ pub(crate) struct Source {
     pub(crate) own: Taken,
     /// One per shown part, in that order.
     pub(crate) parts: Vec<SourcePart>,
+    bounds: OnceLock<PoseBounds>,
 }
 
 /// One shown part: the packed primitives of its mesh and what a frame needs to know about them.
@@ -52,6 +58,11 @@ impl SourcePart {
 }
 
 impl Source {
+    /// Made when somebody asks for the first time.
+    pub(crate) fn bounds(&self) -> &PoseBounds {
+        self.bounds.get_or_init(|| PoseBounds::new(&self.model))
+    }
+
     /// What an instance takes.
     pub(crate) fn needs(&self, rows: usize) -> Needs {
         Needs::of(&self.parts, rows, self.precision)
@@ -145,6 +156,7 @@ pub(crate) struct Cast {
     pub(crate) animator: Animator,
     sources: HashMap<ModelId, Source>,
     pages: Pages,
+    pub(super) culling: Culling,
     /// How often everything was packed anew.
     repacked: u64,
 }
@@ -276,6 +288,7 @@ fn pack(model: &Model, packing: Packing) -> Result<(Source, Streams), DeformErro
         start: Taken::default(),
         own: Taken::of(&streams)?,
         parts,
+        bounds: OnceLock::new(),
     };
     Ok((source, streams))
 }

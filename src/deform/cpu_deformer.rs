@@ -3,13 +3,14 @@ use super::{
     cast::Cast,
     cpu,
     frame::FrameBlock,
+    frustum::Frustum,
     group::Reach,
     output::{BakedPrimitive, OutputLayout, bake},
     source::{Packing, Streams},
 };
 use crate::{
     animate::{Animator, InstanceId, JointMatrix, ModelId},
-    model::Model,
+    model::{Bounds, Model},
 };
 
 /// The deform service without a GPU: the kernel's twin on the same streams and tables. Slow, exact, and
@@ -83,6 +84,7 @@ impl CpuDeformer {
     /// current rayon pool. Allocates only after models or instances changed, apart from what rayon itself does.
     pub fn run(&mut self) -> Result<(), DeformError> {
         self.cast.animator.evaluate();
+        self.cast.cull()?;
         let _span = tracing::trace_span!("deform", device = "cpu").entered();
         self.layout.update(&self.cast, Reach::UNLIMITED)?;
         self.stages.resize_with(self.layout.groups.len(), Stage::default);
@@ -101,6 +103,18 @@ impl CpuDeformer {
             cpu::deform(input, &stage.items, &mut stage.out_a, &mut stage.out_b);
         }
         Ok(())
+    }
+
+    /// Deforms only instances whose [bounds](Self::bounds) meet one of these regions of the world, from the next run
+    /// on: what [`Animator::set_in_view`] says is replaced every time. `None` deforms all of them again.
+    pub fn set_views(&mut self, views: Option<&[Frustum]>) -> Result<(), DeformError> {
+        self.cast.set_views(views)
+    }
+
+    /// A box, in the instance's space, that holds every vertex of the parts that are not hidden, as of the last
+    /// evaluation; see [`PoseBounds`](super::bounds::PoseBounds).
+    pub fn bounds(&self, instance: InstanceId) -> Result<Bounds, DeformError> {
+        self.cast.bounds(instance)
     }
 
     /// Every primitive of an instance as of the last [`CpuDeformer::run`], in the instance's space and

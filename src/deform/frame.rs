@@ -2,6 +2,7 @@ use super::{
     DeformError,
     cast::{Cast, PartPrimitive, Source, SourcePart},
     layout::{HEADERS, MorphHeader, NO_OUTPUT, VARIANTS, VariantHeader, WorkItem},
+    targets::is_active,
     variant::Variant,
 };
 use crate::animate::{InstanceId, MAX_MORPH_WEIGHT};
@@ -321,9 +322,4 @@ fn shown<'j>(cast: &'j Cast, jobs: &'j [Job], left_out: &'j [bool]) -> impl Iter
 /// Whether some pass reads the part and it is shown.
 fn is_written(cast: &Cast, job: &Job, part: &SourcePart, output: PartOutput) -> Result<bool, DeformError> {
     Ok(!output.is_dead() && cast.animator.is_part_shown(job.instance, part.part)?)
-}
-
-/// A spline between huge keys can leave NaN.
-fn is_active(weight: f32) -> bool {
-    weight != 0.0 && !weight.is_nan()
 }

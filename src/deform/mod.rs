@@ -1,12 +1,15 @@
 //! Morphing and skinning: the tables the kernel reads, the kernel's twin on the CPU, and the service on
 //! wgpu. wgsl/ and `cpu` hold the same stages under the same names.
 
+pub mod bounds;
 mod cast;
 mod codec;
 mod cpu;
 mod cpu_deformer;
+mod cull;
 mod error;
 mod frame;
+mod frustum;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod group;
@@ -22,6 +25,7 @@ mod variant;
 
 pub use cpu_deformer::CpuDeformer;
 pub use error::DeformError;
+pub use frustum::Frustum;
 pub use layout::{
     ActiveTarget, DELTA_DENSE, DELTA_NORMALS, DELTA_SHORT, DELTA_TANGENTS, HEADERS, MorphHeader, NO_OUTPUT,
     VARIANTS, VariantHeader, WorkItem,

@@ -1,6 +1,7 @@
 //! Plain, immutable data: what a file holds once it has been checked. Everything here can also be
 //! built by hand; constructors refuse what the rest of the library could not deform.
 
+mod bounds;
 mod chunk;
 mod clip;
 mod diagnostic;
@@ -16,6 +17,7 @@ mod transform;
 
 use std::{ops::Range, sync::Arc};
 
+pub use bounds::Bounds;
 pub(crate) use chunk::chunks;
 pub use chunk::{CHUNK_JOINTS, CHUNK_VERTICES, Chunk, InfluenceClass};
 pub use clip::{Channel, Clip, ClipError, Interpolation, Track};

@@ -1,6 +1,6 @@
 use glam::{Mat4, Vec3, Vec4};
 
-use super::Bounds;
+use crate::model::Bounds;
 
 /// Share of the picture's height and width that a framed box may fill.
 const FILL: f32 = 0.96;

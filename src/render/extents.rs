@@ -1,8 +1,7 @@
-use super::Bounds;
 use crate::{
     animate::ClipRef,
     deform::{CpuDeformer, DeformError, Precision},
-    model::Model,
+    model::{Bounds, Model},
 };
 
 /// Poses looked at over a clip; enough that what lies between them moves within the margin of a framing.

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use glam::{Vec2, Vec3};
 
-use super::{Bounds, RenderError, layout::Attributes, material::uv_sets};
-use crate::model::{Mesh, Model, Primitive};
+use super::{RenderError, layout::Attributes, material::uv_sets};
+use crate::model::{Bounds, Mesh, Model, Primitive};
 
 /// One pair of buffers, and where each primitive lies in them.
 pub(crate) struct Geometry {

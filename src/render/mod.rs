@@ -5,7 +5,6 @@
 //! deformed vertices ─declare→ view (host) → lit (raster) → target     (every frame, in the graph)
 //! ```
 
-mod bounds;
 mod camera;
 pub mod codes;
 mod draw;
@@ -21,7 +20,6 @@ mod pass;
 mod pipeline;
 mod texture;
 
-pub use bounds::Bounds;
 pub use camera::Camera;
 pub use draw::RenderFrame;
 pub use error::RenderError;

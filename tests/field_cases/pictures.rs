@@ -3,11 +3,12 @@
 use glam::{Quat, Vec3, Vec4};
 use sinew::{
     Model,
+    model::Bounds,
     model::{
         Influence, Influences, Material, Mesh, ModelDesc, Node, Part, PrimitiveDesc, Skeleton, Skin,
         Transform,
     },
-    render::{Bounds, Camera, Light, extents},
+    render::{Camera, Light, extents},
 };
 
 use crate::common::picture::{Picture, SIDE, camera, draw, draw_from, draw_with};

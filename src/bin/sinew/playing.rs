@@ -1,10 +1,7 @@
 use std::path::Path;
 
 use sinew::{
-    Deformer, InstanceId, Model,
-    animate::LayerKind,
-    deform::DeformError,
-    render::{Bounds, extents},
+    Deformer, InstanceId, Model, animate::LayerKind, deform::DeformError, model::Bounds, render::extents,
 };
 
 use crate::{clip, failure::Failure};

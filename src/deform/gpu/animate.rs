@@ -220,10 +220,13 @@ impl Animate {
             deformer.animator_mut().keep_previous_palettes(true);
         }
         let is_direct = self.evaluate_directly(deformer, host);
-        if !is_direct {
+        let culled = if is_direct {
+            Ok(())
+        } else {
             deformer.animator_mut().evaluate();
-        }
-        if let Err(error) = self.fill(deformer, host, !is_direct) {
+            deformer.cast.cull()
+        };
+        if let Err(error) = culled.and_then(|()| self.fill(deformer, host, !is_direct)) {
             self.fill_empty(host);
             host.fail(error);
         }
@@ -232,8 +235,12 @@ impl Animate {
     /// Evaluates straight into the upload block, where that is possible.
     fn evaluate_directly(&self, deformer: &mut Deformer, host: &mut Host<'_>) -> bool {
         let revision = deformer.cast.revision();
+        let is_culled = deformer.cast.is_culled();
         let animator: &mut Animator = deformer.animator_mut();
-        if self.direct != Some(revision) || animator.keeps_previous_palettes() || animator.palette_rows() == 0
+        if is_culled
+            || self.direct != Some(revision)
+            || animator.keeps_previous_palettes()
+            || animator.palette_rows() == 0
         {
             return false;
         }

@@ -13,12 +13,13 @@ use crate::{
     deform::{
         DeformError,
         cast::Cast,
+        frustum::Frustum,
         group::Reach,
         memory::{self, ModelMemory},
         output::OutputLayout,
         source::{Packing, Precision, Streams},
     },
-    model::Model,
+    model::{Bounds, Model},
 };
 
 /// The deform service on wgpu: models in static streams, instances with their poses, and one compute
@@ -210,6 +211,22 @@ impl Deformer {
         &mut self.cast.animator
     }
 
+    /// Deforms only instances whose [bounds](Self::bounds) meet one of these regions of the world, such as what a camera
+    /// and a shadow map see, from the next record or run of a graph on: instances are evaluated, then culled, and no work
+    /// is listed for the others. What [`Animator::set_in_view`] says is replaced every time. `None` deforms all of them
+    /// again.
+    ///
+    /// Needs palettes on the CPU: they are copied to upload memory whatever [`DeformerOptions::keep_palettes`] says.
+    pub fn set_views(&mut self, views: Option<&[Frustum]>) -> Result<(), DeformError> {
+        self.cast.set_views(views)
+    }
+
+    /// A box, in the instance's space, that holds every vertex of the parts that are not hidden, as of the last
+    /// evaluation that kept palettes; see [`PoseBounds`](crate::deform::bounds::PoseBounds).
+    pub fn bounds(&self, instance: InstanceId) -> Result<Bounds, DeformError> {
+        self.cast.bounds(instance)
+    }
+
     /// Evaluates every instance and records the deformation of the visible ones into `encoder`. Submit the
     /// encoder once; several records before one submit do not disturb each other's uploads, but write the
     /// same vertex buffers.
@@ -240,7 +257,7 @@ impl Deformer {
             self.layout.update(&self.cast, self.cast.reach())?;
             if self.layout.groups.is_empty() {
                 self.cast.animator.evaluate();
-                return Ok(());
+                return self.cast.cull();
             }
             let sources = |page: usize| self.sources[page].buffers.clone();
             let usage = self.options.output_usage;

@@ -90,9 +90,12 @@ impl Own {
             return Ok(());
         }
         let Preparation { cast, layout, ring, keeps_palettes, skips_unchanged } = with;
-        let is_direct = !keeps_palettes && self.prepare_directly(&mut cast.animator, layout, ring)?;
+        let is_direct = !keeps_palettes
+            && !cast.is_culled()
+            && self.prepare_directly(&mut cast.animator, layout, ring)?;
         if !is_direct {
             cast.animator.evaluate();
+            cast.cull()?;
         }
         for at in 0..self.groups.len() {
             let skips = skips_unchanged && !is_direct;

@@ -27,6 +27,12 @@ impl Bounds {
         }
     }
 
+    /// The box around both; an empty one adds nothing.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self { min: self.min.min(other.min), max: self.max.max(other.max) }
+    }
+
     /// Whether it holds nothing, or is not a box of finite numbers.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -1,0 +1,192 @@
+//! Boxes that hold every deformed vertex, without deforming any.
+//!
+//! A vertex deformed by weights that sum up to one lies between the places where each of its joints alone would take
+//! it. So the box of a part is that of its joints' [hulls](hull::Hull), each moved by its row of the palette and grown
+//! by what the active morph targets may add; it follows the pose in time that depends on joints, not on vertices.
+
+mod hull;
+
+use std::collections::BTreeMap;
+
+use glam::Vec3;
+
+use self::hull::Hull;
+use super::{MORPH_TOLERANCE, targets::is_active};
+use crate::{
+    animate::{JointMatrix, MAX_MORPH_WEIGHT, PaletteLayout},
+    model::{Bounds, Model, Primitive},
+};
+
+/// Share of the largest product that rounding in f32 may add, in the kernel and here.
+const ROUNDING: f32 = 24.0 * f32::EPSILON;
+
+/// What the bounds of a model's poses are computed from; made once, and shared by all of its instances.
+#[derive(Clone, Debug)]
+pub struct PoseBounds {
+    /// One per shown part.
+    parts: Vec<PartBounds>,
+}
+
+#[derive(Clone, Debug)]
+struct PartBounds {
+    /// First palette row.
+    palette: u32,
+    /// First morph weight.
+    weight: usize,
+    groups: Vec<Group>,
+    targets: Vec<Reach>,
+    /// Least and greatest sum of the weights of a vertex.
+    sums: [f32; 2],
+}
+
+/// The vertices that a joint moves.
+#[derive(Clone, Debug, Default)]
+struct Group {
+    row: u32,
+    hull: Hull,
+    /// Largest absolute coordinates.
+    size: Vec3,
+    /// The targets that move any of them.
+    targets: std::ops::Range<u32>,
+}
+
+/// How far a morph target moves the vertices of a group; none that it leaves alone is outside.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reach {
+    target: u32,
+    low: Vec3,
+    high: Vec3,
+}
+
+impl PoseBounds {
+    /// Looks at every vertex of the shown parts.
+    #[must_use]
+    pub fn new(model: &Model) -> Self {
+        let layout = PaletteLayout::new(model);
+        let rows = layout.parts().iter().zip(model.shown_parts());
+        Self { parts: rows.map(|(&row, &part)| PartBounds::new(model, part, row)).collect() }
+    }
+
+    /// The box of every shown part, in the instance's space, for an instance with these rows of palette and
+    /// [weights](crate::Animator::weights) of all parts. Rows or weights that are missing count as the identity and 0.
+    #[must_use]
+    pub fn of(&self, palette: &[JointMatrix], weights: &[f32]) -> Bounds {
+        self.parts.iter().fold(Bounds::EMPTY, |bounds, part| bounds.union(part.of(palette, weights)))
+    }
+
+    /// The box of one part, by its place among the [shown ones](Model::shown_parts); empty where there is none.
+    #[must_use]
+    pub fn of_part(&self, shown: usize, palette: &[JointMatrix], weights: &[f32]) -> Bounds {
+        self.parts.get(shown).map_or(Bounds::EMPTY, |part| part.of(palette, weights))
+    }
+}
+
+impl PartBounds {
+    fn new(model: &Model, index: u32, row: u32) -> Self {
+        let part = &model.parts()[index as usize];
+        let mut this = Self {
+            palette: row,
+            weight: model.weight_range(index).start,
+            groups: Vec::new(),
+            targets: Vec::new(),
+            sums: [f32::INFINITY, f32::NEG_INFINITY],
+        };
+        let mut groups = BTreeMap::new();
+        for primitive in model.meshes()[part.mesh as usize].primitives() {
+            this.add(primitive, part.skin.is_some(), &mut groups);
+        }
+        for (joint, (mut group, reaches)) in groups {
+            let first = this.targets.len() as u32;
+            this.targets.extend(reaches.into_iter().filter(|reach| reach.low != reach.high));
+            (group.row, group.targets) = (joint, first..this.targets.len() as u32);
+            this.groups.push(group);
+        }
+        this
+    }
+
+    fn add(
+        &mut self,
+        primitive: &Primitive,
+        is_skinned: bool,
+        groups: &mut BTreeMap<u32, (Group, Vec<Reach>)>,
+    ) {
+        let influences = primitive.influences().filter(|_| is_skinned);
+        let mut vertices: Vec<(u32, u32)> = Vec::new();
+        for vertex in 0..primitive.vertex_count() {
+            let row = influences.map(|influences| influences.row(vertex));
+            let sum = row.map_or(1.0, |row| row.iter().map(|i| f64::from(i.weight)).sum::<f64>());
+            // Packed weights keep a sum of one; another is rounded to their steps.
+            let off = if (sum - 1.0).abs() < 1e-6 { 1e-6 } else { 1e-5 };
+            self.sums = [self.sums[0].min((sum - off) as f32), self.sums[1].max((sum + off) as f32)];
+            match row {
+                None => vertices.push((0, vertex as u32)),
+                Some(row) => vertices.extend(row.iter().map(|i| (i.joint, vertex as u32))),
+            }
+        }
+        vertices.sort_unstable();
+        let tolerance = Vec3::splat(MORPH_TOLERANCE * diagonal(primitive));
+        for list in vertices.chunk_by(|a, b| a.0 == b.0) {
+            let (group, reaches) = groups.entry(list[0].0).or_default();
+            for &(_, vertex) in list {
+                let point = primitive.positions()[vertex as usize];
+                group.hull.add(point);
+                group.size = group.size.max(point.abs());
+            }
+            reaches.resize(primitive.targets().len(), Reach::default());
+            for ((target, data), reach) in (0u32..).zip(primitive.targets()).zip(reaches) {
+                reach.target = target;
+                let mut rows = data.vertices().iter().zip(data.positions()).peekable();
+                for &(_, vertex) in list {
+                    while rows.next_if(|(moved, _)| **moved < vertex).is_some() {}
+                    if let Some((_, delta)) = rows.next_if(|(moved, _)| **moved == vertex) {
+                        reach.low = reach.low.min(*delta - tolerance);
+                        reach.high = reach.high.max(*delta + tolerance);
+                    }
+                }
+            }
+        }
+    }
+
+    fn of(&self, palette: &[JointMatrix], weights: &[f32]) -> Bounds {
+        let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        let mut largest = Vec3::ZERO;
+        for group in &self.groups {
+            let matrix = palette.get((self.palette + group.row) as usize).unwrap_or(&JointMatrix::IDENTITY);
+            for (axis, row) in [matrix.x, matrix.y, matrix.z].into_iter().enumerate() {
+                let (u, offset) = (Vec3::new(row[0], row[1], row[2]), row[3]);
+                let (mut least, mut most) = group.hull.range(u);
+                let mut size = u.abs().dot(group.size) + offset.abs();
+                for reach in &self.targets[group.targets.start as usize..group.targets.end as usize] {
+                    let weight =
+                        weights.get(self.weight + reach.target as usize).copied().unwrap_or_default();
+                    if is_active(weight) {
+                        let u = u * weight.clamp(-MAX_MORPH_WEIGHT, MAX_MORPH_WEIGHT);
+                        let (a, b) = (u * reach.low, u * reach.high);
+                        least += a.min(b).element_sum();
+                        most += a.max(b).element_sum();
+                        size += a.abs().max(b.abs()).element_sum();
+                    }
+                }
+                low[axis] = low[axis].min(least + offset);
+                high[axis] = high[axis].max(most + offset);
+                largest[axis] = largest[axis].max(size);
+            }
+        }
+        if self.groups.is_empty() {
+            // Vertices without any weight come out at the origin.
+            return if self.sums[0] <= self.sums[1] {
+                Bounds::new(Vec3::ZERO, Vec3::ZERO)
+            } else {
+                Bounds::EMPTY
+            };
+        }
+        let [least, most] = self.sums;
+        let margin = largest * (ROUNDING * most.max(1.0));
+        Bounds::new((low * least).min(low * most) - margin, (high * least).max(high * most) + margin)
+    }
+}
+
+fn diagonal(primitive: &Primitive) -> f32 {
+    let bounds: Bounds = primitive.positions().iter().copied().collect();
+    bounds.min.distance(bounds.max)
+}

@@ -1,0 +1,138 @@
+//! Bounds that follow the pose, against the vertices themselves.
+#![cfg(all(feature = "gltf", feature = "meshopt"))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "in a helper too, a failure fails the test"
+)]
+
+mod common;
+
+use common::{models::Random, oracle::DataSet};
+use glam::{Quat, Vec3};
+use sinew::{CpuDeformer, InstanceId, Model, Precision, deform::bounds::PoseBounds, model::Bounds};
+
+/// Every model of the data sets that loads.
+fn models() -> Vec<(String, Model)> {
+    let mut out = Vec::new();
+    for set in DataSet::all() {
+        for (file, _) in set.jobs() {
+            if let Ok(model) = Model::load(set.model(&file)) {
+                out.push((file, model));
+            }
+        }
+    }
+    out
+}
+
+/// An instance and the bounds of its model.
+struct Stage {
+    deformer: CpuDeformer,
+    instance: InstanceId,
+    bounds: PoseBounds,
+}
+
+impl Stage {
+    fn new(model: &Model, precision: Precision) -> Self {
+        let mut deformer = CpuDeformer::new();
+        let id = deformer.add_model(model, precision).unwrap();
+        let instance = deformer.spawn(id).unwrap();
+        Self { deformer, instance, bounds: PoseBounds::new(model) }
+    }
+
+    /// What the bounds say, and the exact box.
+    fn measure(&mut self) -> (Bounds, Bounds) {
+        self.deformer.run().unwrap();
+        let animator = self.deformer.animator();
+        let said = self
+            .bounds
+            .of(animator.palette(self.instance).unwrap(), animator.weights(self.instance).unwrap());
+        let baked = self.deformer.bake(self.instance).unwrap();
+        let exact = baked.iter().flat_map(|p| &p.vertices.positions).copied().collect();
+        (said, exact)
+    }
+}
+
+fn contains(outer: Bounds, inner: Bounds) -> bool {
+    inner.is_empty() || (outer.min.cmple(inner.min).all() && outer.max.cmpge(inner.max).all())
+}
+
+/// Every joint turned by up to 60 degrees, one in ten scaled, weights beyond 0..1.
+fn distort(stage: &mut Stage, model: &Model, random: &mut Random) {
+    let animator = stage.deformer.animator_mut();
+    animator.clear_overrides(stage.instance).unwrap();
+    for (node, rest) in (0u32..).zip(model.skeleton().rest()) {
+        let turn = Quat::from_axis_angle(random.direction(), random.unit() * 60f32.to_radians());
+        animator.set_rotation(stage.instance, node, rest.rotation * turn).unwrap();
+        if random.below(10) == 0 {
+            let scale = 1.25 + 0.75 * random.unit();
+            animator.set_scale(stage.instance, node, rest.scale * scale).unwrap();
+        }
+    }
+    for (part, data) in (0u32..).zip(model.parts()) {
+        for target in 0..model.meshes()[data.mesh as usize].weights().len() {
+            animator.set_weight(stage.instance, part, target, 0.5 + random.unit()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn every_vertex_of_every_pose_is_inside() {
+    let poses = std::env::var("SINEW_POSES").map_or(2000, |n| n.parse().expect("a number of poses"));
+    let models = models();
+    let mut random = Random::new(5);
+    let each = poses / models.len() + 1;
+    for (file, model) in &models {
+        for precision in [Precision::Exact, Precision::Packed] {
+            let mut stage = Stage::new(model, precision);
+            for pose in 0..each.div_ceil(2) {
+                distort(&mut stage, model, &mut random);
+                let (said, exact) = stage.measure();
+                assert!(contains(said, exact), "{file} pose {pose} {precision:?}: {said:?} for {exact:?}");
+            }
+        }
+    }
+    println!("{} poses of {} models: none outside", each.div_ceil(2) * 2 * models.len(), models.len());
+}
+
+#[test]
+fn boxes_of_clips_are_tight() {
+    let mut all = Vec::new();
+    for (file, model) in models() {
+        let mut stage = Stage::new(&model, Precision::Exact);
+        let mut own = Vec::new();
+        for (clip, data) in (0u32..).zip(model.clips()) {
+            stage.deformer.animator_mut().play(stage.instance, clip).unwrap();
+            for step in 0..8 {
+                let player = stage.deformer.animator_mut().player_mut(stage.instance).unwrap().unwrap();
+                player.seek(f64::from(data.duration()) * f64::from(step) / 8.0);
+                let (said, exact) = stage.measure();
+                assert!(contains(said, exact), "{file} clip {clip}: {said:?} for {exact:?}");
+                let volume = |b: Bounds| {
+                    (b.max - b.min).max(Vec3::splat(0.0)).to_array().map(f64::from).iter().product::<f64>()
+                };
+                if volume(exact) > 0.0 {
+                    own.push(volume(said) / volume(exact));
+                }
+            }
+        }
+        own.sort_by(f64::total_cmp);
+        if let (Some(mid), Some(last)) = (own.get(own.len() / 2), own.last()) {
+            println!("{mid:8.3} {last:8.3} {file}");
+        }
+        all.append(&mut own);
+    }
+    all.sort_by(f64::total_cmp);
+    let at = |share: f64| all[((all.len() - 1) as f64 * share) as usize];
+    println!(
+        "{} poses: 10% {:.3}, median {:.3}, 90% {:.3}, 99% {:.3}, most {:.3}",
+        all.len(),
+        at(0.1),
+        at(0.5),
+        at(0.9),
+        at(0.99),
+        at(1.0)
+    );
+    assert!(at(0.5) <= 1.5, "{}", at(0.5));
+}
