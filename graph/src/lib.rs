@@ -142,4 +142,4 @@ pub use loss::{Loss, LossFlag};
 pub use plan::{Arena, CullReason, CulledPass, Placement, Plan, PlannedBuffer, PlannedPass, PlannedTexture};
 pub use report::Report;
 pub use runtime::{Host, PassTime, Resources, RunError, Runtime, RuntimeOptions, Timings};
-pub use upload::{Continuity, Staging, UploadRing};
+pub use upload::{Continuity, RunId, Staging, UploadRing};

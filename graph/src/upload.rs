@@ -55,6 +55,25 @@ impl PartialEq for Continuity {
     }
 }
 
+/// Which run of which runtime: the same for all host passes of one run, and for no other.
+#[derive(Clone, Debug)]
+pub struct RunId {
+    returned: Arc<Returned>,
+    number: u64,
+}
+
+impl PartialEq for RunId {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.returned, &other.returned) && self.number == other.number
+    }
+}
+
+impl Continuity {
+    pub(crate) fn run(&self, number: u64) -> RunId {
+        RunId { returned: Arc::clone(&self.returned), number }
+    }
+}
+
 #[derive(Debug, Default)]
 struct Idle {
     /// Ready to be written, with the number of the take that last used each.

@@ -55,9 +55,28 @@ pub enum DeformError {
         /// The shown parts.
         shown: Vec<u32>,
     },
+    /// Only what is shown has a place among the outputs.
+    #[error(
+        "part {part} was not shown by the last record, so it has no vertices; show it, or turn compact_outputs off"
+    )]
+    NotShown {
+        /// The part.
+        part: u32,
+    },
     /// Instances were spawned or removed after the vertices were laid out.
     #[error("instances changed since the last record; record again before reading vertices")]
     NotRecorded,
+    /// A group is one pair of buffers.
+    #[error(
+        "these instances need {sets} sets of bindings, a group has one; declare fewer per group or request higher limits"
+    )]
+    GroupTooLarge {
+        /// Sets of bindings that they need.
+        sets: usize,
+    },
+    /// Vertices of a group have one format.
+    #[error("a group holds packed and exact vertices; declare a group for each precision")]
+    MixedPrecision,
     /// Source buffers were replaced after `declare`.
     #[error(
         "source buffers were replaced since the graph was declared (a model was added or removed, or the device changed); declare and compile it again"

@@ -25,6 +25,8 @@ pub(crate) struct OutputLayout {
     /// Which group an instance is in, and where its outputs start there.
     first: HashMap<InstanceId, (usize, usize)>,
     revision: Option<u64>,
+    /// The visible set that outputs are placed for, where only what is shown is placed.
+    visibility: Option<u64>,
 }
 
 impl OutputLayout {
@@ -34,6 +36,7 @@ impl OutputLayout {
             return Ok(false);
         }
         self.revision = None;
+        self.visibility = None;
         self.groups.clear();
         self.first.clear();
         let mut sharing = Sharing::new(reach);
@@ -53,13 +56,38 @@ impl OutputLayout {
             self.first.insert(instance, (at, group.outputs.len()));
             group.jobs.push(Job::after(&group.jobs, instance, rows, group.outputs.len())?);
             for part in &source.parts {
-                group.outputs.push(PartOutput { a: group.len_a, b: group.len_b });
-                group.len_a = grow(group.len_a, part.vertices, (PART_ALIGNMENT / BYTES_A) as u32)?;
-                let words = words(part.vertices, source.precision)?;
-                group.len_b = grow(group.len_b, words, (PART_ALIGNMENT / 4) as u32)?;
+                let output = group.place(part.vertices, source.precision)?;
+                group.outputs.push(output);
             }
         }
         self.revision = Some(cast.revision());
+        Ok(true)
+    }
+
+    /// After [`update`](Self::update): places only what is shown; returns whether anything moved. Outputs of what is not
+    /// are nowhere.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn compact(&mut self, cast: &Cast) -> Result<bool, DeformError> {
+        let visibility = Some(cast.animator.visibility());
+        if self.visibility == visibility {
+            return Ok(false);
+        }
+        self.visibility = None;
+        for group in &mut self.groups {
+            (group.len_a, group.len_b) = (0, 0);
+            for at in 0..group.jobs.len() {
+                let Job { instance, outputs, .. } = group.jobs[at];
+                let source = cast.source_of(instance)?;
+                for (shown, part) in source.parts.iter().enumerate() {
+                    group.outputs[outputs + shown] = if cast.animator.is_part_shown(instance, part.part)? {
+                        group.place(part.vertices, source.precision)?
+                    } else {
+                        PartOutput::NOWHERE
+                    };
+                }
+            }
+        }
+        self.visibility = visibility;
         Ok(true)
     }
 
@@ -78,6 +106,9 @@ impl OutputLayout {
         let first = self.first.get(&instance).filter(|_| self.revision == Some(cast.revision()));
         let (group, first) = *first.ok_or(DeformError::NotRecorded)?;
         let output = self.groups[group].outputs[first + shown];
+        if output == PartOutput::NOWHERE {
+            return Err(DeformError::NotShown { part });
+        }
         let bytes_b = u64::from(source.precision.words_b()) * 4;
         let (a, b) = (u64::from(output.a) * BYTES_A, u64::from(output.b) * 4);
         let vertices = u64::from(data.vertices);
@@ -88,6 +119,16 @@ impl OutputLayout {
             first_vertices: data.primitives.iter().map(|p| p.first).collect(),
         };
         Ok((group, range))
+    }
+}
+
+impl Group {
+    /// The next place for so many vertices.
+    fn place(&mut self, vertices: u32, precision: Precision) -> Result<PartOutput, DeformError> {
+        let output = PartOutput { a: self.len_a, b: self.len_b };
+        self.len_a = grow(self.len_a, vertices, (PART_ALIGNMENT / BYTES_A) as u32)?;
+        self.len_b = grow(self.len_b, words(vertices, precision)?, (PART_ALIGNMENT / 4) as u32)?;
+        Ok(output)
     }
 }
 

@@ -28,6 +28,7 @@ pub(super) struct Recording<'a> {
     pub(super) prepared: &'a mut Prepared,
     pub(super) void: &'a Void,
     pub(super) continuity: Continuity,
+    pub(super) number: u64,
     pub(super) staging: Option<Staging>,
     pub(super) poison: Option<&'a Poison>,
     /// Present if this run is timed.
@@ -96,8 +97,9 @@ impl Recording<'_> {
         let used = &mut self.prepared.upload_used[..blocks];
         used.fill(0);
         let bytes = self.staging.as_mut().map_or_else(Default::default, Staging::bytes);
-        let (scope, continuity) = (self.scope, &self.continuity);
-        let mut host = Host { scope, pass, continuity, bytes, used, undeclared: false, failure: None };
+        let (scope, continuity, number) = (self.scope, &self.continuity, self.number);
+        let mut host =
+            Host { scope, pass, continuity, number, bytes, used, undeclared: false, failure: None };
         record.record(&mut host, frame);
         let (undeclared, failure) = (host.undeclared, host.failure.take());
         if undeclared {

@@ -4,7 +4,7 @@ use crate::{
     plan::{PlannedPass, UploadBlock},
     role,
     runtime::{kept::has_previous, prepare::Scope},
-    upload::Continuity,
+    upload::{Continuity, RunId},
 };
 
 /// What a host pass may do: fill its upload blocks, and ask the plan what is worth filling.
@@ -12,6 +12,7 @@ pub struct Host<'a> {
     pub(crate) scope: Scope<'a>,
     pub(crate) pass: &'a PlannedPass,
     pub(crate) continuity: &'a Continuity,
+    pub(crate) number: u64,
     /// The mapped staging memory of the whole run.
     pub(crate) bytes: wgpu::WriteOnly<'a, [u8]>,
     /// By block of this pass: the bytes to copy.
@@ -85,6 +86,11 @@ impl Host<'_> {
     /// that run had the GPU write is still there, as far as the GPU keeps it.
     pub fn continuity(&self) -> &Continuity {
         self.continuity
+    }
+
+    /// Which run this is: what is to be done once a run, whichever pass comes first, can be remembered by it.
+    pub fn run(&self) -> RunId {
+        self.continuity.run(self.number)
     }
 
     /// Bytes from the start of its pack's range to a live member; see

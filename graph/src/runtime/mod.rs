@@ -161,6 +161,7 @@ impl Runtime {
             prepared,
             void: &self.void,
             continuity: self.ring.continuity(),
+            number,
             staging,
             poison: self.poison.as_ref(),
             timer: self.timer.as_ref().filter(|_| readback.is_some()),

@@ -9,6 +9,7 @@ use sinew_graph::{Access, Buffer, Continuity, Host, role};
 
 use super::{
     Deformer,
+    group::Placing,
     own::{trace_skipped, write_palettes},
 };
 use crate::{
@@ -59,6 +60,8 @@ pub(super) struct Work {
     /// By part.
     outputs: Vec<PartOutput>,
     frame: FrameBlock,
+    /// Present where parts have no members of their own.
+    placing: Option<Placing>,
     /// Present where outputs persist.
     kept: Option<KeptOutputs>,
     pub(super) counts: Arc<Counts>,
@@ -103,7 +106,21 @@ impl Work {
             members,
             outputs: vec![PartOutput::NOWHERE; parts],
             frame: FrameBlock::default(),
+            placing: None,
             kept: persists.then(KeptOutputs::default),
+            counts: Arc::default(),
+        }
+    }
+
+    /// Of all parts of `jobs`, which are placed anew in every frame.
+    pub(super) fn placed(parts: usize, jobs: &[Job], placing: Placing) -> Self {
+        Self {
+            jobs: jobs.to_vec(),
+            members: Vec::new(),
+            outputs: vec![PartOutput::NOWHERE; parts],
+            frame: FrameBlock::default(),
+            placing: Some(placing),
+            kept: None,
             counts: Arc::default(),
         }
     }
@@ -119,6 +136,9 @@ impl Work {
     ) -> Result<(), DeformError> {
         let before = self.jobs.len();
         self.jobs.retain(|job| is_alive(cast, job));
+        if let Some(placing) = &mut self.placing {
+            placing.place(cast, host, &self.jobs, &mut self.outputs)?;
+        }
         for member in &self.members {
             let has_history = || parts[member.part].has_previous && host.has_previous(member.a);
             self.outputs[member.part] = if member.seeds && has_history() {
@@ -219,11 +239,15 @@ impl Animate {
         if self.palettes.iter().any(|group| group.previous.is_some()) {
             deformer.animator_mut().keep_previous_palettes(true);
         }
-        let is_direct = self.evaluate_directly(deformer, host);
-        let culled = if is_direct {
+        // Other declarations may have come before.
+        let run = host.run();
+        let is_evaluated = deformer.evaluated.as_ref() == Some(&run);
+        let is_direct = !is_evaluated && self.evaluate_directly(deformer, host);
+        let culled = if is_direct || is_evaluated {
             Ok(())
         } else {
             deformer.animator_mut().evaluate();
+            deformer.evaluated = Some(run);
             deformer.cast.cull()
         };
         if let Err(error) = culled.and_then(|()| self.fill(deformer, host, !is_direct)) {
@@ -310,6 +334,7 @@ impl Animate {
         for (work, _) in &mut self.works {
             work.frame.clear();
             work.kept.iter_mut().for_each(|kept| kept.unchanged.forget());
+            work.placing.iter_mut().for_each(Placing::clear);
             work.counts.set(work.frame.counts());
         }
     }
@@ -321,7 +346,7 @@ fn is_alive(cast: &Cast, job: &Job) -> bool {
 }
 
 /// A member's offset in units of the kernel.
-fn place(offset: Option<u64>, unit: u64) -> Result<u32, DeformError> {
+pub(super) fn place(offset: Option<u64>, unit: u64) -> Result<u32, DeformError> {
     let Some(offset) = offset else { return Ok(NO_OUTPUT) };
     u32::try_from(offset / unit).map_err(|_| DeformError::StreamTooLong { units: (offset / unit) as usize })
 }

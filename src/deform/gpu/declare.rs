@@ -166,7 +166,7 @@ pub fn declare_with<F: 'static>(
     let mut outputs = vec![Output::default(); declared.parts.len()];
     let (mut stages, mut palettes) = (Vec::new(), Vec::new());
     for group in 0..declared.groups.len() {
-        let own = declare_palettes(graph, &declared, group, options);
+        let own = declare_palettes(graph, &declared, group, options.previous_palettes);
         for kind in OutputKind::ALL {
             declare_outputs(
                 graph,
@@ -194,9 +194,21 @@ pub fn declare_with<F: 'static>(
     }
     let parts = declared.parts.iter().zip(&outputs);
     let parts = parts.filter_map(|(part, output)| part.with(output)).collect();
-    let skinned = Skinned { parts, of_instance };
+    declare_passes(graph, deformer, declared, palettes, stages, get);
+    Ok(Skinned { parts, of_instance })
+}
 
+/// The host pass that fills palettes and the blocks of all `stages`, and a compute pass for each of them.
+pub(super) fn declare_passes<F: 'static>(
+    graph: &mut Graph<F>,
+    deformer: &Deformer,
+    declared: Declared<'_>,
+    palettes: Vec<(Buffer, Option<Buffer>)>,
+    stages: Vec<Stage>,
+    get: impl Fn(&mut F) -> &mut Deformer + wgpu::WasmNotSend + 'static,
+) {
     let passes: Vec<_> = stages.iter().map(Stage::pass).collect();
+    let parts = declared.parts.len();
     let groups = declared.groups;
     graph.host("animate", |pass| {
         let mut palettes_of =
@@ -207,7 +219,7 @@ pub fn declare_with<F: 'static>(
             };
         let palettes = groups.into_iter().zip(palettes).map(&mut palettes_of).collect();
         let works = stages.into_iter().map(|stage| (stage.work, pass.upload(stage.block))).collect();
-        let mut animate = Animate::new(deformer, palettes, outputs.len(), works);
+        let mut animate = Animate::new(deformer, palettes, parts, works);
         move |host: &mut sinew_graph::Host<'_>, frame: &mut F| animate.run(get(frame), host)
     });
     let mut sources = HashMap::new();
@@ -220,20 +232,19 @@ pub fn declare_with<F: 'static>(
         let sources = sources.entry(pass.page).or_insert_with(|| import(graph));
         declare_deform(graph, &deformer.kernels, sources, pass);
     }
-    Ok(skinned)
 }
 
-fn declare_palettes<F>(
+/// Palettes of this frame, and of the one before where they are asked for.
+pub(super) fn declare_palettes<F>(
     graph: &mut Graph<F>,
     declared: &Declared<'_>,
     group: usize,
-    options: &DeclareOptions<'_>,
+    has_previous: bool,
 ) -> (Buffer, Option<Buffer>) {
     // Never less than one element: nothing may be bound that is smaller.
     let bytes = (Job::rows(&declared.groups[group].jobs).max(1) * size_of::<JointMatrix>()) as u64;
     let current = graph.transient(numbered("palettes", group), bytes);
-    let previous =
-        options.previous_palettes.then(|| graph.transient(numbered("previous palettes", group), bytes));
+    let previous = has_previous.then(|| graph.transient(numbered("previous palettes", group), bytes));
     (current, previous)
 }
 
@@ -264,14 +275,14 @@ struct DeformPass {
 }
 
 /// One compute pass: what it reads its items from and where it writes.
-struct Stage {
-    label: Cow<'static, str>,
-    page: usize,
-    palettes: Buffer,
-    block: Buffer,
-    a: Pack,
-    b: Pack,
-    work: Work,
+pub(super) struct Stage {
+    pub(super) label: Cow<'static, str>,
+    pub(super) page: usize,
+    pub(super) palettes: Buffer,
+    pub(super) block: Buffer,
+    pub(super) a: Pack,
+    pub(super) b: Pack,
+    pub(super) work: Work,
 }
 
 impl Stage {

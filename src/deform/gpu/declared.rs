@@ -11,7 +11,7 @@ use crate::{
         DeformError,
         cast::{Source, SourcePart},
         frame::{FrameBlock, Job, PartOutput},
-        group::Sharing,
+        group::{Needs, Sharing},
         output::BYTES_A,
     },
 };
@@ -50,6 +50,25 @@ impl<'d> Declared<'d> {
         instances: impl IntoIterator<Item = InstanceId>,
         options: &DeclareOptions<'_>,
     ) -> Result<Self, DeformError> {
+        Self::shared_out(deformer, instances, options, |needs| needs)
+    }
+
+    /// The same for parts that share one output, of a size of its own.
+    pub(super) fn collect_placed(
+        deformer: &'d Deformer,
+        instances: impl IntoIterator<Item = InstanceId>,
+    ) -> Result<Self, DeformError> {
+        let without_outputs = |needs| Needs { out_a: 0, out_b: 0, ..needs };
+        Self::shared_out(deformer, instances, &DeclareOptions::default(), without_outputs)
+    }
+
+    /// `count` says which of an instance's needs count.
+    fn shared_out(
+        deformer: &'d Deformer,
+        instances: impl IntoIterator<Item = InstanceId>,
+        options: &DeclareOptions<'_>,
+        count: impl Fn(Needs) -> Needs,
+    ) -> Result<Self, DeformError> {
         let mut parts = Vec::new();
         let mut groups: Vec<DeclaredGroup> = Vec::new();
         let mut sharing = Sharing::new(deformer.cast.reach());
@@ -62,7 +81,7 @@ impl<'d> Declared<'d> {
         for instance in instances {
             let source = deformer.cast.source_of(instance)?;
             let rows = deformer.cast.animator.palette(instance)?.len();
-            if sharing.starts_group(source.page, source.needs(rows))? {
+            if sharing.starts_group(source.page, count(source.needs(rows)))? {
                 groups.push(DeclaredGroup {
                     page: source.page,
                     jobs: Vec::new(),

@@ -1,6 +1,6 @@
 use std::{collections::BTreeMap, sync::Arc};
 
-use sinew_graph::UploadRing;
+use sinew_graph::{RunId, UploadRing};
 
 use super::{
     buffers::SourceBuffers,
@@ -41,6 +41,8 @@ pub struct Deformer {
     /// Rises when source buffers were replaced, so that a declaration can tell that it is stale.
     pub(super) generation: u64,
     pub(super) options: DeformerOptions,
+    /// The last run of a graph that evaluated every instance.
+    pub(super) evaluated: Option<RunId>,
     ring: UploadRing,
     layout: OutputLayout,
     own: Option<Own>,
@@ -64,6 +66,10 @@ pub struct DeformerOptions {
     /// [`Deformer::record`] leaves instances alone whose palettes, weights and shown parts are those of the record
     /// before. Needs `keep_palettes`, and costs a comparison of all of them.
     pub skip_unchanged: bool,
+    /// Outputs of [`Deformer::record`] take memory only for what is shown: parts are placed anew, one after another,
+    /// whenever something comes into view, goes out of it or is hidden, so [`Deformer::vertices`] are others after every
+    /// record. Buffers grow to the most that was shown at once since models or instances changed.
+    pub compact_outputs: bool,
 }
 
 impl Default for DeformerOptions {
@@ -73,6 +79,7 @@ impl Default for DeformerOptions {
             output_usage: wgpu::BufferUsages::empty(),
             keep_palettes: true,
             skip_unchanged: false,
+            compact_outputs: false,
         }
     }
 }
@@ -106,6 +113,7 @@ impl Deformer {
             sources: Vec::new(),
             generation: 0,
             options,
+            evaluated: None,
             ring: UploadRing::new(device),
             layout: OutputLayout::default(),
             own: None,
@@ -260,20 +268,20 @@ impl Deformer {
                 return self.cast.cull();
             }
             let sources = |page: usize| self.sources[page].buffers.clone();
-            let usage = self.options.output_usage;
-            self.own = Some(Own::new(&self.device, &self.cast, &self.layout, &self.kernels, sources, usage)?);
+            let own =
+                Own::new(&self.device, &self.cast, &self.layout, &self.kernels, sources, &self.options)?;
+            self.own = Some(own);
         }
         let Self { cast, layout, ring, .. } = self;
-        let DeformerOptions { keep_palettes: keeps_palettes, skip_unchanged: skips_unchanged, .. } =
-            self.options;
+        let (device, kernels, options) = (&self.device, &self.kernels, &self.options);
         match &mut self.own {
-            Some(own) => own.prepare(Preparation { cast, layout, ring, keeps_palettes, skips_unchanged }),
+            Some(own) => own.prepare(Preparation { device, kernels, cast, layout, ring, options }),
             None => Ok(()),
         }
     }
 
-    /// Where a part's deformed vertices lie after a record, until models or instances change. `part` is one of
-    /// [`Model::shown_parts`].
+    /// Where a part's deformed vertices lie after a record, until models or instances change, or until the next record
+    /// with [`DeformerOptions::compact_outputs`]. `part` is one of [`Model::shown_parts`].
     pub fn vertices(&self, instance: InstanceId, part: u32) -> Result<DeformedVertices<'_>, DeformError> {
         let revision = self.cast.revision();
         let recorded = self.own.as_ref().filter(|own| own.is_recorded && own.revision == revision);

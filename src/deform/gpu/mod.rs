@@ -5,11 +5,13 @@ mod buffers;
 mod declare;
 mod declared;
 mod deformer;
+mod group;
 mod kernels;
 mod own;
 mod read_back;
 
 pub use declare::{DeclareOptions, OutputKind, PaletteRows, Skinned, SkinnedPart, declare, declare_with};
 pub use deformer::{DeformedVertices, Deformer, DeformerOptions};
+pub use group::{GroupPart, SkinnedGroup, declare_group};
 pub(super) use kernels::Kernels;
 pub use read_back::ReadBack;

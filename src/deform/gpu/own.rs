@@ -2,7 +2,7 @@
 
 use sinew_graph::{Continuity, Staging, UploadRing};
 
-use super::{buffers::create, kernels::Kernels};
+use super::{DeformerOptions, buffers::create, kernels::Kernels};
 use crate::{
     animate::{AnimateError, Animator, InstanceId, JointMatrix},
     deform::{
@@ -33,6 +33,9 @@ pub(super) struct OwnGroup {
     block: wgpu::Buffer,
     pub(super) out_a: wgpu::Buffer,
     pub(super) out_b: wgpu::Buffer,
+    /// `vec4`s of output A and words of output B where everything is shown.
+    most: [u32; 2],
+    sources: [wgpu::Buffer; 4],
     bindings: wgpu::BindGroup,
     frame: FrameBlock,
     /// When the block was last sent; it is there as long as nothing was lost since.
@@ -52,11 +55,12 @@ struct Staged {
 
 /// What [`Own::prepare`] works with.
 pub(super) struct Preparation<'a> {
+    pub(super) device: &'a wgpu::Device,
+    pub(super) kernels: &'a Kernels,
     pub(super) cast: &'a mut Cast,
-    pub(super) layout: &'a OutputLayout,
+    pub(super) layout: &'a mut OutputLayout,
     pub(super) ring: &'a mut UploadRing,
-    pub(super) keeps_palettes: bool,
-    pub(super) skips_unchanged: bool,
+    pub(super) options: &'a DeformerOptions,
 }
 
 impl Own {
@@ -66,12 +70,12 @@ impl Own {
         layout: &OutputLayout,
         kernels: &Kernels,
         sources: impl Fn(usize) -> [wgpu::Buffer; 4],
-        usage: wgpu::BufferUsages,
+        options: &DeformerOptions,
     ) -> Result<Self, DeformError> {
         let reach = Reach::of(&device.limits());
         let group = |group: &Group| {
             let sources = sources(group.page);
-            OwnGroup::new(device, reach, cast, group, kernels, &sources, usage)
+            OwnGroup::new(device, reach, cast, group, kernels, sources, options)
         };
         let groups = layout.groups.iter().map(group).collect::<Result<_, _>>()?;
         Ok(Self { revision: cast.revision(), groups, is_prepared: false, is_recorded: false })
@@ -89,16 +93,21 @@ impl Own {
         if self.is_prepared {
             return Ok(());
         }
-        let Preparation { cast, layout, ring, keeps_palettes, skips_unchanged } = with;
-        let is_direct = !keeps_palettes
+        let Preparation { device, kernels, cast, layout, ring, options } = with;
+        let is_direct = !options.keep_palettes
             && !cast.is_culled()
             && self.prepare_directly(&mut cast.animator, layout, ring)?;
         if !is_direct {
             cast.animator.evaluate();
             cast.cull()?;
         }
+        if options.compact_outputs && layout.compact(cast)? {
+            for (own, group) in self.groups.iter_mut().zip(&layout.groups) {
+                own.make_room(device, kernels, group);
+            }
+        }
         for at in 0..self.groups.len() {
-            let skips = skips_unchanged && !is_direct;
+            let skips = options.skip_unchanged && !is_direct;
             let filled = self.groups[at].prepare(cast, &layout.groups[at], ring, skips, !is_direct);
             if filled.is_err() {
                 // What was staged is not recorded, so nothing is known to be there.
@@ -161,35 +170,27 @@ impl OwnGroup {
         cast: &Cast,
         group: &Group,
         kernels: &Kernels,
-        sources: &[wgpu::Buffer; 4],
-        usage: wgpu::BufferUsages,
+        sources: [wgpu::Buffer; 4],
+        options: &DeformerOptions,
     ) -> Result<Self, DeformError> {
         // Never less than the least that may be bound.
         let rows = Job::rows(&group.jobs).max(1) as u64;
         let frame_bytes = FrameBlock::capacity(cast, &group.jobs, &group.outputs)?.max(64) as u64 * 16;
         reach.check("work items and morph records", frame_bytes)?;
-        let usage = usage | wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_SRC;
+        let usage = options.output_usage | wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_SRC;
         let upload = wgpu::BufferUsages::COPY_DST;
         let palettes = create(device, "palettes", rows * size_of::<JointMatrix>() as u64, upload);
         let block = create(device, "work items", frame_bytes, upload);
-        let out_a = create(device, "deformed A", u64::from(group.len_a.max(1)) * BYTES_A, usage);
-        let out_b = create(device, "deformed B", u64::from(group.len_b.max(4)) * 4, usage);
-        let [a, b, extra, tables] = sources;
-        let bound = [a, b, extra, tables, &palettes, &block, &out_a, &out_b];
-        let entries: Vec<_> = (0u32..)
-            .zip(bound)
-            .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
-            .collect();
-        let bindings = device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("deform"),
-            layout: kernels.group_layout(),
-            entries: &entries,
-        });
+        let most = [group.len_a, group.len_b];
+        let [out_a, out_b] = outputs(device, if options.compact_outputs { [0; 2] } else { most }, usage);
+        let bindings = bind(device, kernels, &sources, [&palettes, &block, &out_a, &out_b]);
         Ok(Self {
             palettes,
             block,
             out_a,
             out_b,
+            most,
+            sources,
             bindings,
             frame: FrameBlock::default(),
             sent: None,
@@ -197,6 +198,25 @@ impl OwnGroup {
             before: None,
             staged: Staged::default(),
         })
+    }
+
+    /// After outputs were placed anew: nothing is where it was, and buffers must hold all of it.
+    fn make_room(&mut self, device: &wgpu::Device, kernels: &Kernels, group: &Group) {
+        if let Some(unchanged) = &mut self.unchanged {
+            unchanged.forget();
+        }
+        let has = [self.out_a.size() / BYTES_A, self.out_b.size() / 4];
+        let needs = [group.len_a, group.len_b];
+        if needs.iter().zip(has).all(|(needs, has)| u64::from(*needs) <= has) {
+            return;
+        }
+        // A quarter more than before at least, so that a crowd that comes into view does not grow them every frame.
+        let grown =
+            |at: usize| u64::from(needs[at]).max(has[at] + has[at] / 4).min(u64::from(self.most[at])) as u32;
+        let usage = self.out_a.usage();
+        [self.out_a, self.out_b] = outputs(device, [grown(0), grown(1)], usage);
+        self.bindings =
+            bind(device, kernels, &self.sources, [&self.palettes, &self.block, &self.out_a, &self.out_b]);
     }
 
     /// Fills mapped memory with the block, and with `palettes` if asked to.
@@ -270,6 +290,32 @@ impl OwnGroup {
         }
         Ok(())
     }
+}
+
+/// Both outputs, in units of the kernel; never less than the least that may be bound.
+fn outputs(device: &wgpu::Device, [a, b]: [u32; 2], usage: wgpu::BufferUsages) -> [wgpu::Buffer; 2] {
+    [
+        create(device, "deformed A", u64::from(a.max(1)) * BYTES_A, usage),
+        create(device, "deformed B", u64::from(b.max(4)) * 4, usage),
+    ]
+}
+
+/// Everything that the kernel reads and writes, in the order of its bindings.
+fn bind(
+    device: &wgpu::Device,
+    kernels: &Kernels,
+    sources: &[wgpu::Buffer; 4],
+    others: [&wgpu::Buffer; 4],
+) -> wgpu::BindGroup {
+    let entries: Vec<_> = (0u32..)
+        .zip(sources.iter().chain(others))
+        .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
+        .collect();
+    device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: Some("deform"),
+        layout: kernels.group_layout(),
+        entries: &entries,
+    })
 }
 
 /// Says how many instances are left as they are.

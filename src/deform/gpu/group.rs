@@ -1,0 +1,234 @@
+//! Many instances as one resource of a frame graph: what is shown is placed anew in every run.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use sinew_graph::{Buffer, Graph, Host};
+
+use super::{
+    Deformer, PaletteRows,
+    animate::{Work, place},
+    declare::{Stage, declare_palettes, declare_passes},
+    declared::Declared,
+    kernels::Kernels,
+};
+use crate::{
+    animate::InstanceId,
+    deform::{
+        DeformError,
+        cast::Cast,
+        frame::{Job, PartOutput},
+        layout::NO_OUTPUT,
+        output::BYTES_A,
+        source::Precision,
+    },
+    model::Model,
+};
+
+/// A crowd as one resource of a frame graph: what [`declare_group`] returns.
+///
+/// All of its vertices lie in one pair of buffers. A pass that draws it declares `pass.vertex(group.a)` and
+/// `pass.vertex(group.b)`, binds them once, and draws each part that has [a first vertex](Self::first_vertex) in this run from there.
+#[derive(Clone, Debug)]
+pub struct SkinnedGroup {
+    /// 16 bytes a vertex: position f32×3, normal as octahedral snorm16×2.
+    pub a: Buffer,
+    /// 4 bytes a vertex (packed) or 32 (exact), as in [`SkinnedPart::b`](super::SkinnedPart::b).
+    pub b: Buffer,
+    /// Format of `b`.
+    pub precision: Precision,
+    /// Vertices that there is room for.
+    pub capacity: u32,
+    parts: Vec<GroupPart>,
+    palettes: HashMap<InstanceId, PaletteRows>,
+    table: Arc<Table>,
+}
+
+/// One shown part of one instance of a group.
+#[derive(Clone, Debug)]
+pub struct GroupPart {
+    /// Whose part it is.
+    pub instance: InstanceId,
+    /// The instance's model.
+    pub model: Model,
+    /// Index into the model's parts.
+    pub part: u32,
+    /// First vertex of each primitive, counted from the part's own.
+    pub first_vertices: Vec<u32>,
+}
+
+/// Where parts lie in the current run, from the host pass to whoever draws.
+#[derive(Debug)]
+struct Table {
+    first: Vec<AtomicU32>,
+    left_out: AtomicU32,
+}
+
+impl SkinnedGroup {
+    /// Every part of every instance; their places in this list are what [`first_vertex`](Self::first_vertex) asks for.
+    #[must_use]
+    pub fn parts(&self) -> &[GroupPart] {
+        &self.parts
+    }
+
+    /// The first vertex of a part in this run, to add to those of its primitives: the base vertex to draw them with.
+    /// `None` for what is hidden, out of view or despawned, and for what there was no room for. To be asked while the
+    /// run records, or after it.
+    #[must_use]
+    pub fn first_vertex(&self, part: usize) -> Option<u32> {
+        let first = self.table.first.get(part)?.load(Ordering::Relaxed);
+        (first != NO_OUTPUT).then_some(first)
+    }
+
+    /// Parts that were to be shown in the last run and found no room: they are neither deformed nor drawn. Declare the
+    /// group with more when it is not 0.
+    #[must_use]
+    pub fn left_out(&self) -> u32 {
+        self.table.left_out.load(Ordering::Relaxed)
+    }
+
+    /// Where an instance's palettes lie; `None` for one that was not declared.
+    #[must_use]
+    pub fn palettes(&self, instance: InstanceId) -> Option<&PaletteRows> {
+        self.palettes.get(&instance)
+    }
+}
+
+/// Declares the deformation of `instances` as one resource with room for `capacity` vertices. In every run, the parts that
+/// are shown are placed one after another, in the order of the instances, so that what is hidden or out of view
+/// ([`Deformer::set_views`], [`Animator::set_in_view`](crate::Animator::set_in_view)) takes no room; what comes after the
+/// room has ended is left out, with a warning through `tracing`.
+///
+/// Apart from that it is [`declare`](super::declare): the same passes under the same names, the same refusals. Fails where the instances'
+/// models have several precisions, and where they or `capacity` do not fit one set of bindings.
+pub fn declare_group<F: 'static>(
+    graph: &mut Graph<F>,
+    deformer: &Deformer,
+    instances: impl IntoIterator<Item = InstanceId>,
+    capacity: u32,
+    get: impl Fn(&mut F) -> &mut Deformer + wgpu::WasmNotSend + 'static,
+) -> Result<SkinnedGroup, DeformError> {
+    Kernels::check(&deformer.device.limits())?;
+    let declared = Declared::collect_placed(deformer, instances)?;
+    let [group] = &declared.groups[..] else {
+        return Err(DeformError::GroupTooLarge { sets: declared.groups.len() });
+    };
+    let mut precisions = declared.parts.iter().map(|part| part.source.precision);
+    let precision = precisions.next().unwrap_or_default();
+    if precisions.any(|other| other != precision) {
+        return Err(DeformError::MixedPrecision);
+    }
+    let reach = deformer.cast.reach();
+    // Never less than what may be bound.
+    let bytes_a = u64::from(capacity.max(1)) * BYTES_A;
+    let bytes_b = (u64::from(capacity) * u64::from(precision.words_b()) * 4).max(16);
+    reach.check("deformed positions and normals of a group", bytes_a)?;
+    reach.check("deformed tangents of a group", bytes_b)?;
+
+    let palettes = declare_palettes(graph, &declared, 0, false);
+    let pack_a = graph.pack("positions", [("group positions", bytes_a)]);
+    let pack_b = graph.pack("tangents", [("group tangents", bytes_b)]);
+    let members: Vec<Buffer> = graph.members(pack_a).chain(graph.members(pack_b)).collect();
+    let [a, b] = members[..] else { unreachable!("a pack has the members it was made with") };
+    let all: Vec<usize> = (0..declared.parts.len()).collect();
+    let block = graph.transient("work items", declared.capacity(deformer, &group.jobs, &all)?);
+    let first = (0..declared.parts.len()).map(|_| AtomicU32::new(NO_OUTPUT)).collect();
+    let table = Arc::new(Table { first, left_out: AtomicU32::new(0) });
+    let placing = Placing { a, b, capacity, precision, table: Arc::clone(&table), left_out: 0 };
+    let work = Work::placed(declared.parts.len(), &group.jobs, placing);
+    let stage = Stage {
+        label: "deform".into(),
+        page: group.page,
+        palettes: palettes.0,
+        block,
+        a: pack_a,
+        b: pack_b,
+        work,
+    };
+    let parts = declared.parts.iter().map(|part| GroupPart {
+        instance: part.instance,
+        model: part.source.model.clone(),
+        part: part.part.part,
+        first_vertices: part.part.primitives.iter().map(|p| p.first).collect(),
+    });
+    let rows = group.jobs.iter().map(|job| {
+        let rows = job.palette..job.palette + job.rows;
+        (job.instance, PaletteRows { current: palettes.0, previous: palettes.1, rows })
+    });
+    let (parts, rows) = (parts.collect(), rows.collect());
+    declare_passes(graph, deformer, declared, vec![palettes], vec![stage], get);
+    Ok(SkinnedGroup { a, b, precision, capacity, parts, palettes: rows, table })
+}
+
+/// Places the parts of a group.
+pub(super) struct Placing {
+    a: Buffer,
+    b: Buffer,
+    capacity: u32,
+    precision: Precision,
+    table: Arc<Table>,
+    /// In the run before.
+    left_out: u32,
+}
+
+impl Placing {
+    /// Finds where the parts of `jobs` go: nowhere if nobody reads them.
+    pub(super) fn place(
+        &mut self,
+        cast: &Cast,
+        host: &Host<'_>,
+        jobs: &[Job],
+        outputs: &mut [PartOutput],
+    ) -> Result<(), DeformError> {
+        let a = place(host.offset_in_pack(self.a), BYTES_A)?;
+        let b = place(host.offset_in_pack(self.b), 4)?;
+        let is_read = a != NO_OUTPUT || b != NO_OUTPUT;
+        outputs.fill(PartOutput::NOWHERE);
+        let (mut next, mut left_out) = (0, 0);
+        for job in jobs {
+            let source = cast.source_of(job.instance)?;
+            for (part, output) in source.parts.iter().zip(&mut outputs[job.outputs..]) {
+                if !is_read || !cast.animator.is_part_shown(job.instance, part.part)? {
+                    continue;
+                }
+                if part.vertices > self.capacity - next {
+                    left_out += 1;
+                    continue;
+                }
+                let from = |base: u32, words: u32| if base == NO_OUTPUT { base } else { base + next * words };
+                *output = PartOutput { a: from(a, 1), b: from(b, self.precision.words_b()) };
+                next += part.vertices;
+            }
+        }
+        for (shared, output) in self.table.first.iter().zip(&*outputs) {
+            let first = match (output.a, output.b) {
+                (NO_OUTPUT, NO_OUTPUT) => NO_OUTPUT,
+                (NO_OUTPUT, own) => (own - b) / self.precision.words_b(),
+                (own, _) => own - a,
+            };
+            shared.store(first, Ordering::Relaxed);
+        }
+        if left_out > self.left_out {
+            tracing::warn!(
+                parts = left_out,
+                capacity = self.capacity,
+                "a group has no room for all that is shown"
+            );
+        }
+        self.left_out = left_out;
+        self.table.left_out.store(left_out, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Nothing is placed.
+    pub(super) fn clear(&mut self) {
+        self.left_out = 0;
+        self.table.left_out.store(0, Ordering::Relaxed);
+        self.table.first.iter().for_each(|first| first.store(NO_OUTPUT, Ordering::Relaxed));
+    }
+}
