@@ -5,14 +5,16 @@ CARGO ?= cargo
 OUT ?= out
 FILES ?= 1000000
 SEED ?= 1
+POSES ?= 100000
 # Mesa's device selection layer complains on machines without a desktop.
 export NODEVICE_SELECT ?= 1
 
-.PHONY: demo test fuzz check vulkan help
+.PHONY: demo test fuzz bounds check vulkan help
 
 help:
 	@echo 'make demo   renders assets/mascot.glb to $(OUT)/ (a PNG and an animated file)'
 	@echo 'make test   formatting, lints, documentation, all tests, the comparison with stored results'
+	@echo 'make bounds bounds of POSES=$(POSES) poses against every vertex, and how tight they are over clips'
 	@echo 'make fuzz   loads FILES=$(FILES) mutated files of SEED=$(SEED); docs/hostile-input.md says what is checked'
 
 demo: vulkan
@@ -34,6 +36,10 @@ test: vulkan check
 fuzz:
 	SINEW_FUZZ_FILES=$(FILES) SINEW_FUZZ_SEED=$(SEED) $(CARGO) test --profile fuzz --no-default-features \
 		--features gltf,meshopt --test import -- --nocapture fuzz::
+
+# The same for bounds that follow the pose.
+bounds:
+	SINEW_POSES=$(POSES) $(CARGO) test --release --no-default-features --features gltf,meshopt --test bounds -- --nocapture
 
 check:
 	$(CARGO) fmt --all -- --check

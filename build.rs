@@ -47,6 +47,7 @@ const WATCHED: [&str; 7] = [
 fn layouts(variant: &Variant) -> Vec<(&'static str, RustLayout)> {
     match variant.module {
         "deform" => deform_layouts(variant),
+        "bounds" => vec![("PartBox", rust_layout!(layout::PartBox, min, max))],
         "lit" => lit_layouts(),
         _ => Vec::new(),
     }
@@ -109,11 +110,16 @@ fn build() -> Result<(), Box<dyn std::error::Error>> {
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
     let root = Path::new("wgsl");
     let deform: Vec<_> = (0..variants::DEFORM_COUNT).map(variants::deform).collect();
-    let lit = variants::lit();
+    let (bounds, lit) = (variants::bounds(), variants::lit());
 
     let mut text = tables::modules(root)?;
     let deform = deform.iter().map(|variant| prove(root, variant, &out)).collect::<Result<Vec<_>, _>>()?;
     text += &tables::list("DEFORM", "The deform kernel: `influences * 4 + exact * 2 + morph`.", &deform);
+    text += &tables::one(
+        "BOUNDS",
+        "The reduction of deformed parts to their boxes.",
+        &prove(root, &bounds, &out)?,
+    );
     text += &tables::one("LIT", "The raster module.", &prove(root, &lit, &out)?);
     fs::write(out.join("shaders.rs"), text)?;
     Ok(())

@@ -74,8 +74,8 @@ pub mod shaders;
 pub use animate::{Animator, InstanceId, LoopMode, ModelId, Player};
 #[cfg(feature = "gpu")]
 pub use deform::gpu::{
-    DeclareOptions, DeformedVertices, Deformer, DeformerOptions, GroupPart, OutputKind, PaletteRows,
-    ReadBack, Skinned, SkinnedGroup, SkinnedPart, declare, declare_group, declare_with,
+    DeclareOptions, DeformedVertices, Deformer, DeformerOptions, GroupOptions, GroupPart, OutputKind,
+    PaletteRows, ReadBack, Skinned, SkinnedGroup, SkinnedPart, declare, declare_group, declare_with,
 };
 pub use deform::{CpuDeformer, DeformError, Packing, Precision};
 pub use model::Model;

@@ -9,17 +9,19 @@
 
 mod common;
 
+use std::collections::BTreeMap;
+
 use common::{models::Random, oracle::DataSet};
 use glam::{Quat, Vec3};
 use sinew::{CpuDeformer, InstanceId, Model, Precision, deform::bounds::PoseBounds, model::Bounds};
 
-/// Every model of the data sets that loads.
-fn models() -> Vec<(String, Model)> {
-    let mut out = Vec::new();
+/// Every model of the data sets that loads, once.
+fn models() -> BTreeMap<String, Model> {
+    let mut out = BTreeMap::new();
     for set in DataSet::all() {
         for (file, _) in set.jobs() {
             if let Ok(model) = Model::load(set.model(&file)) {
-                out.push((file, model));
+                out.insert(file, model);
             }
         }
     }

@@ -15,8 +15,8 @@ use common::{
 };
 use glam::{Affine3A, Mat4, Vec3};
 use sinew::{
-    Deformer, DeformerOptions, InstanceId, Precision, SkinnedGroup, declare, declare_group,
-    deform::{DeformError, Frustum},
+    Deformer, DeformerOptions, GroupOptions, InstanceId, Precision, SkinnedGroup, declare, declare_group,
+    deform::{DeformError, Frustum, PartBox},
     graph::{Graph, Limits, Plan, Runtime, RuntimeOptions},
 };
 
@@ -154,6 +154,10 @@ fn what_moves_among_compact_outputs_is_deformed_again_though_it_is_unchanged() {
     }
 }
 
+fn room(capacity: u32) -> GroupOptions {
+    GroupOptions { capacity, bounds: false }
+}
+
 /// A crowd that is declared as one group.
 struct Grouped {
     crowd: Crowd,
@@ -165,12 +169,17 @@ struct Grouped {
 
 impl Grouped {
     fn new(capacity: u32) -> Self {
+        Self::with(room(capacity))
+    }
+
+    fn with(options: GroupOptions) -> Self {
         let crowd = in_a_row(DeformerOptions::default());
         let mut graph = Graph::new();
         let ids = crowd.instances.iter().map(|(id, _)| *id);
-        let group = declare_group(&mut graph, &crowd.deformer, ids, capacity, |f: &mut Deformer| f).unwrap();
+        let group = declare_group(&mut graph, &crowd.deformer, ids, options, |f: &mut Deformer| f).unwrap();
         graph.export(group.a);
         graph.export(group.b);
+        group.bounds.iter().for_each(|bounds| graph.export(*bounds));
         let plan = graph.compile(&Limits::from(&crowd.device.limits())).unwrap();
         let runtime = Runtime::new(&crowd.device, &crowd.queue, RuntimeOptions::default());
         Self { crowd, graph, plan, runtime, group }
@@ -234,7 +243,7 @@ fn a_group_without_room_or_instances_runs() {
     let (device, queue) = gpu::device();
     let mut deformer = Deformer::new(&device);
     let mut graph = Graph::new();
-    let group = declare_group(&mut graph, &deformer, [], 10, |f: &mut Deformer| f).unwrap();
+    let group = declare_group(&mut graph, &deformer, [], room(10), |f: &mut Deformer| f).unwrap();
     graph.export(group.a);
     let plan = graph.compile(&Limits::from(&device.limits())).unwrap();
     let mut runtime = Runtime::new(&device, &queue, RuntimeOptions::default());
@@ -261,11 +270,37 @@ fn what_a_group_cannot_hold_is_refused() {
     let exact = deformer.add_model_with(&queue, model, Precision::Exact).unwrap();
     let ids = [deformer.spawn(packed).unwrap(), deformer.spawn(exact).unwrap()];
     let mut graph = Graph::new();
-    let mixed = declare_group(&mut graph, &deformer, ids, 10, |f: &mut Deformer| f);
+    let mixed = declare_group(&mut graph, &deformer, ids, room(10), |f: &mut Deformer| f);
     assert_eq!(mixed.err(), Some(DeformError::MixedPrecision));
     // 128 MiB at 16 bytes a vertex.
-    let large = declare_group(&mut graph, &deformer, [ids[0]], (8 << 20) + 1, |f: &mut Deformer| f);
+    let large = declare_group(&mut graph, &deformer, [ids[0]], room((8 << 20) + 1), |f: &mut Deformer| f);
     assert!(matches!(large.err(), Some(DeformError::OverLimit { limit: 0x800_0000, .. })));
+}
+
+#[test]
+fn boxes_from_the_gpu_are_exact_and_empty_for_what_has_no_place() {
+    let mut grouped = Grouped::with(GroupOptions { bounds: true, ..room(2000) });
+    grouped.crowd.deformer.set_views(Some(&[sees(2), sees(5), sees(11)])).unwrap();
+    grouped.run();
+    let bounds = grouped.group.bounds.unwrap();
+    let bytes = grouped.crowd.bytes(grouped.runtime.exported(&grouped.plan, bounds).unwrap());
+    let boxes: &[PartBox] = bytemuck::cast_slice(&bytes);
+    let expected = usual();
+    for (at, found) in boxes.iter().enumerate() {
+        let mut exact =
+            PartBox { min: [f32::MAX, f32::MAX, f32::MAX, 0.0], max: [f32::MIN, f32::MIN, f32::MIN, 0.0] };
+        if [2, 5, 11].contains(&at) {
+            for vertex in bytemuck::cast_slice::<u8, [f32; 4]>(&expected[at][0]) {
+                exact.min.iter_mut().zip(vertex).take(3).for_each(|(least, v)| *least = least.min(*v));
+                exact.max.iter_mut().zip(vertex).take(3).for_each(|(most, v)| *most = most.max(*v));
+            }
+            let said = grouped.crowd.deformer.bounds(id(&grouped.crowd, at)).unwrap();
+            let holds = |axis: usize| said.min[axis] <= found.min[axis] && said.max[axis] >= found.max[axis];
+            assert!((0..3).all(holds), "the CPU's box is around it");
+        }
+        assert_eq!(*found, exact, "{at}");
+    }
+    assert_eq!(boxes.len(), 12);
 }
 
 #[test]
@@ -279,7 +314,8 @@ fn two_declarations_evaluate_once_a_run() {
     }
     let own = declare(&mut graph, &crowd.deformer, [hero], get).unwrap();
     let group =
-        declare_group(&mut graph, &crowd.deformer, others.iter().map(|(id, _)| *id), 10_000, get).unwrap();
+        declare_group(&mut graph, &crowd.deformer, others.iter().map(|(id, _)| *id), room(10_000), get)
+            .unwrap();
     graph.export(own.all()[0].a);
     graph.export(group.a);
     let Crowd { device, queue, mut deformer, .. } = crowd;

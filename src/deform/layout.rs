@@ -72,6 +72,17 @@ pub struct ActiveTarget {
     pub pad_end: f32,
 }
 
+/// The box of the deformed vertices of a part, in its instance's space, as a compute pass leaves it on the GPU: see
+/// [`GroupOptions::bounds`](crate::deform::gpu::GroupOptions::bounds).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct PartBox {
+    /// Least corner, and 0. Above the greatest where nothing was deformed.
+    pub min: [f32; 4],
+    /// Greatest corner, and 0.
+    pub max: [f32; 4],
+}
+
 /// This output of the item is not read by anyone.
 pub const NO_OUTPUT: u32 = u32::MAX;
 /// The target's deltas hold normals.

@@ -28,7 +28,7 @@ pub use error::DeformError;
 pub use frustum::Frustum;
 pub use layout::{
     ActiveTarget, DELTA_DENSE, DELTA_NORMALS, DELTA_SHORT, DELTA_TANGENTS, HEADERS, MorphHeader, NO_OUTPUT,
-    VARIANTS, VariantHeader, WorkItem,
+    PartBox, VARIANTS, VariantHeader, WorkItem,
 };
 #[cfg(feature = "gpu")]
 pub use memory::{ModelMemory, SceneMemory, preflight};

@@ -9,7 +9,7 @@ use super::WGSL;
 use super::variants::{self, Variant};
 
 fn all() -> Vec<Variant> {
-    (0..variants::DEFORM_COUNT).map(variants::deform).chain([variants::lit()]).collect()
+    (0..variants::DEFORM_COUNT).map(variants::deform).chain([variants::bounds(), variants::lit()]).collect()
 }
 
 fn proven(variant: &Variant) -> Validated {
@@ -26,7 +26,7 @@ fn every_variant_composes_validates_and_keeps_the_limits() {
 
 #[test]
 fn the_tables_hold_what_composition_gives() {
-    let built = shaders::DEFORM.iter().chain([&shaders::LIT]);
+    let built = shaders::DEFORM.iter().chain([&shaders::BOUNDS, &shaders::LIT]);
     for (variant, built) in all().iter().zip(built) {
         assert_eq!(built.name, variant.name);
         assert_eq!(built.source, variant.compose(Path::new(WGSL)).unwrap());

@@ -125,6 +125,13 @@ impl Work {
         }
     }
 
+    /// Also says where the parts lie, for other passes.
+    pub(super) fn write_places_to(&mut self, buffer: Buffer, access: Access<role::Upload>) {
+        if let Some(placing) = &mut self.placing {
+            placing.places = Some((buffer, access));
+        }
+    }
+
     /// Finds where the parts go this frame and lists their items. `has_palettes` says whether the animator holds the
     /// frame's palettes, to compare them.
     fn build(
@@ -305,6 +312,7 @@ impl Animate {
             host.write(*block).slice(..words.len()).copy_from_slice(words);
             host.set_used(*block, words.len() as u64);
             work.counts.set(work.frame.counts());
+            work.placing.iter_mut().for_each(|placing| placing.write(host));
         }
         Ok(())
     }
@@ -334,7 +342,10 @@ impl Animate {
         for (work, _) in &mut self.works {
             work.frame.clear();
             work.kept.iter_mut().for_each(|kept| kept.unchanged.forget());
-            work.placing.iter_mut().for_each(Placing::clear);
+            if let Some(placing) = &mut work.placing {
+                placing.clear();
+                placing.write(host);
+            }
             work.counts.set(work.frame.counts());
         }
     }

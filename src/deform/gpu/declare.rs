@@ -218,7 +218,13 @@ pub(super) fn declare_passes<F: 'static>(
                 previous: previous.map(|previous| pass.upload(previous)),
             };
         let palettes = groups.into_iter().zip(palettes).map(&mut palettes_of).collect();
-        let works = stages.into_iter().map(|stage| (stage.work, pass.upload(stage.block))).collect();
+        let mut work_of = |mut stage: Stage| {
+            if let Some(places) = stage.places {
+                stage.work.write_places_to(places, pass.upload(places));
+            }
+            (stage.work, pass.upload(stage.block))
+        };
+        let works = stages.into_iter().map(&mut work_of).collect();
         let mut animate = Animate::new(deformer, palettes, parts, works);
         move |host: &mut sinew_graph::Host<'_>, frame: &mut F| animate.run(get(frame), host)
     });
@@ -282,6 +288,8 @@ pub(super) struct Stage {
     pub(super) block: Buffer,
     pub(super) a: Pack,
     pub(super) b: Pack,
+    /// Where the work says how its parts lie.
+    pub(super) places: Option<Buffer>,
     pub(super) work: Work,
 }
 
@@ -384,7 +392,7 @@ fn declare_outputs<F>(
     let work = Work::new(outputs.len(), jobs, members, kind == OutputKind::Persistent);
     let block = graph.transient(numbered(labels.block, group), capacity);
     let label = numbered(labels.pass, group);
-    stages.push(Stage { label, page: *page, palettes, block, a, b, work });
+    stages.push(Stage { label, page: *page, palettes, block, a, b, places: None, work });
     if let Some(previous) = previous {
         let members = indices.iter().zip(&before);
         let members = members.map(|(&part, &a)| Member { part, a, b: None, seeds: true });
@@ -394,7 +402,16 @@ fn declare_outputs<F>(
         let unused = numbered("history tangents (unused)", group);
         let unused = graph.pack(unused, [("history tangents (unused)", 16)]);
         let label = numbered("seed history", group);
-        stages.push(Stage { label, page: *page, palettes, block, a: previous, b: unused, work });
+        stages.push(Stage {
+            label,
+            page: *page,
+            palettes,
+            block,
+            a: previous,
+            b: unused,
+            places: None,
+            work,
+        });
     }
     Ok(())
 }

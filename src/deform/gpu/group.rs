@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use sinew_graph::{Buffer, Graph, Host};
+use sinew_graph::{Access, Bind, Buffer, Graph, Host, Resources, role};
 
 use super::{
     Deformer, PaletteRows,
@@ -23,7 +23,7 @@ use crate::{
         DeformError,
         cast::Cast,
         frame::{Job, PartOutput},
-        layout::NO_OUTPUT,
+        layout::{NO_OUTPUT, PartBox},
         output::BYTES_A,
         source::Precision,
     },
@@ -44,9 +44,23 @@ pub struct SkinnedGroup {
     pub precision: Precision,
     /// Vertices that there is room for.
     pub capacity: u32,
+    /// A [`PartBox`](crate::deform::PartBox) for each of [`parts`](Self::parts), in that order, where
+    /// [`GroupOptions::bounds`] asked for them.
+    pub bounds: Option<Buffer>,
     parts: Vec<GroupPart>,
     palettes: HashMap<InstanceId, PaletteRows>,
     table: Arc<Table>,
+}
+
+/// Choices of [`declare_group`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GroupOptions {
+    /// Vertices of all parts that are shown at the same time.
+    pub capacity: u32,
+    /// Declare a compute pass `bounds` as well, which finds the box of every part from its deformed vertices, for culling on
+    /// the GPU. Boxes are exact, and empty for what has no place. It runs when a pass reads them; one workgroup takes a
+    /// part, so it is made for many parts rather than for large ones.
+    pub bounds: bool,
 }
 
 /// One shown part of one instance of a group.
@@ -99,7 +113,7 @@ impl SkinnedGroup {
     }
 }
 
-/// Declares the deformation of `instances` as one resource with room for `capacity` vertices. In every run, the parts that
+/// Declares the deformation of `instances` as one resource with room for so many vertices. In every run, the parts that
 /// are shown are placed one after another, in the order of the instances, so that what is hidden or out of view
 /// ([`Deformer::set_views`], [`Animator::set_in_view`](crate::Animator::set_in_view)) takes no room; what comes after the
 /// room has ended is left out, with a warning through `tracing`.
@@ -110,7 +124,7 @@ pub fn declare_group<F: 'static>(
     graph: &mut Graph<F>,
     deformer: &Deformer,
     instances: impl IntoIterator<Item = InstanceId>,
-    capacity: u32,
+    options: GroupOptions,
     get: impl Fn(&mut F) -> &mut Deformer + wgpu::WasmNotSend + 'static,
 ) -> Result<SkinnedGroup, DeformError> {
     Kernels::check(&deformer.device.limits())?;
@@ -124,6 +138,7 @@ pub fn declare_group<F: 'static>(
         return Err(DeformError::MixedPrecision);
     }
     let reach = deformer.cast.reach();
+    let GroupOptions { capacity, bounds } = options;
     // Never less than what may be bound.
     let bytes_a = u64::from(capacity.max(1)) * BYTES_A;
     let bytes_b = (u64::from(capacity) * u64::from(precision.words_b()) * 4).max(16);
@@ -139,7 +154,19 @@ pub fn declare_group<F: 'static>(
     let block = graph.transient("work items", declared.capacity(deformer, &group.jobs, &all)?);
     let first = (0..declared.parts.len()).map(|_| AtomicU32::new(NO_OUTPUT)).collect();
     let table = Arc::new(Table { first, left_out: AtomicU32::new(0) });
-    let placing = Placing { a, b, capacity, precision, table: Arc::clone(&table), left_out: 0 };
+    let table_of = Arc::clone(&table);
+    let placing = Placing {
+        a,
+        b,
+        capacity,
+        precision,
+        table: table_of,
+        places: None,
+        vertices: Vec::new(),
+        left_out: 0,
+    };
+    let count = declared.parts.len();
+    let places = bounds.then(|| graph.transient("places", (count as u64 + 1) * 8));
     let work = Work::placed(declared.parts.len(), &group.jobs, placing);
     let stage = Stage {
         label: "deform".into(),
@@ -148,6 +175,7 @@ pub fn declare_group<F: 'static>(
         block,
         a: pack_a,
         b: pack_b,
+        places,
         work,
     };
     let parts = declared.parts.iter().map(|part| GroupPart {
@@ -162,7 +190,30 @@ pub fn declare_group<F: 'static>(
     });
     let (parts, rows) = (parts.collect(), rows.collect());
     declare_passes(graph, deformer, declared, vec![palettes], vec![stage], get);
-    Ok(SkinnedGroup { a, b, precision, capacity, parts, palettes: rows, table })
+    let bounds = places.map(|places| declare_bounds(graph, deformer, a, places, count));
+    Ok(SkinnedGroup { a, b, precision, capacity, bounds, parts, palettes: rows, table })
+}
+
+/// The pass that finds the boxes of `count` parts.
+fn declare_bounds<F: 'static>(
+    graph: &mut Graph<F>,
+    deformer: &Deformer,
+    a: Buffer,
+    places: Buffer,
+    count: usize,
+) -> Buffer {
+    let boxes = graph.transient("bounds", (count.max(1) * size_of::<PartBox>()) as u64);
+    let kernels = Arc::clone(&deformer.kernels);
+    graph.compute("bounds", |pass| {
+        let binds: [Bind; 3] =
+            [pass.storage_read(a).into(), pass.storage_read(places).into(), pass.storage_write(boxes).into()];
+        let group = pass.bind_group(&kernels.reduction().layout, (0..).zip(binds));
+        move |pass: &mut wgpu::ComputePass<'_>, resources: &Resources<'_>, _: &F| {
+            kernels.reduction().dispatch(pass, resources.group(group), count as u32, kernels.grid_width());
+            resources.count_dispatches(1);
+        }
+    });
+    boxes
 }
 
 /// Places the parts of a group.
@@ -172,6 +223,10 @@ pub(super) struct Placing {
     capacity: u32,
     precision: Precision,
     table: Arc<Table>,
+    /// Where the places are written for other passes.
+    pub(super) places: Option<(Buffer, Access<role::Upload>)>,
+    /// Of each part that has a place, 0 for others.
+    vertices: Vec<u32>,
     /// In the run before.
     left_out: u32,
 }
@@ -189,10 +244,13 @@ impl Placing {
         let b = place(host.offset_in_pack(self.b), 4)?;
         let is_read = a != NO_OUTPUT || b != NO_OUTPUT;
         outputs.fill(PartOutput::NOWHERE);
+        self.vertices.clear();
+        self.vertices.resize(outputs.len(), 0);
         let (mut next, mut left_out) = (0, 0);
         for job in jobs {
             let source = cast.source_of(job.instance)?;
-            for (part, output) in source.parts.iter().zip(&mut outputs[job.outputs..]) {
+            let places = outputs[job.outputs..].iter_mut().zip(&mut self.vertices[job.outputs..]);
+            for (part, (output, vertices)) in source.parts.iter().zip(places) {
                 if !is_read || !cast.animator.is_part_shown(job.instance, part.part)? {
                     continue;
                 }
@@ -202,6 +260,7 @@ impl Placing {
                 }
                 let from = |base: u32, words: u32| if base == NO_OUTPUT { base } else { base + next * words };
                 *output = PartOutput { a: from(a, 1), b: from(b, self.precision.words_b()) };
+                *vertices = part.vertices;
                 next += part.vertices;
             }
         }
@@ -225,9 +284,26 @@ impl Placing {
         Ok(())
     }
 
+    /// Writes the number of parts, then the first vertex and the vertices of each.
+    pub(super) fn write(&self, host: &mut Host<'_>) {
+        let Some((_, access)) = self.places.filter(|(buffer, _)| host.is_live(*buffer)) else { return };
+        let mut memory = host.write(access);
+        let mut at = 0;
+        let mut push = |pair: [u32; 2]| {
+            memory.slice(at..at + 8).copy_from_slice(bytemuck::bytes_of(&pair));
+            at += 8;
+        };
+        push([self.table.first.len() as u32, 0]);
+        for (first, vertices) in self.table.first.iter().zip(&self.vertices) {
+            push([first.load(Ordering::Relaxed), *vertices]);
+        }
+    }
+
     /// Nothing is placed.
     pub(super) fn clear(&mut self) {
         self.left_out = 0;
+        self.vertices.clear();
+        self.vertices.resize(self.table.first.len(), 0);
         self.table.left_out.store(0, Ordering::Relaxed);
         self.table.first.iter().for_each(|first| first.store(NO_OUTPUT, Ordering::Relaxed));
     }

@@ -1,5 +1,6 @@
 use std::sync::OnceLock;
 
+use super::reduce::Reduction;
 use crate::{
     deform::{DeformError, layout::VARIANTS},
     gpu::{bind_group_layout_entries, trusted},
@@ -14,6 +15,7 @@ pub(crate) struct Kernels {
     layouts: OnceLock<(wgpu::BindGroupLayout, wgpu::PipelineLayout)>,
     pipelines: [OnceLock<wgpu::ComputePipeline>; VARIANTS],
     is_trusted: bool,
+    reduction: OnceLock<Reduction>,
     /// Most workgroups along x; items beyond fold into y.
     grid_width: u32,
 }
@@ -23,8 +25,8 @@ const GRID_WIDTH: u32 = 4096;
 impl Kernels {
     pub(crate) fn new(device: &wgpu::Device, is_trusted: bool) -> Self {
         let grid_width = GRID_WIDTH.min(device.limits().max_compute_workgroups_per_dimension).max(1);
-        let (layouts, pipelines) = Default::default();
-        Self { device: device.clone(), layouts, pipelines, is_trusted, grid_width }
+        let (layouts, pipelines, reduction) = Default::default();
+        Self { device: device.clone(), layouts, pipelines, is_trusted, reduction, grid_width }
     }
 
     /// Refuses a device on which no kernel can run, before anything is made on it.
@@ -82,6 +84,16 @@ impl Kernels {
                 cache: None,
             })
         })
+    }
+
+    /// The reduction to boxes; compiled the first time.
+    pub(super) fn reduction(&self) -> &Reduction {
+        self.reduction.get_or_init(|| Reduction::new(&self.device))
+    }
+
+    /// Most workgroups along x.
+    pub(super) fn grid_width(&self) -> u32 {
+        self.grid_width
     }
 
     /// One dispatch for each variant that has items. Returns their number.

@@ -9,9 +9,10 @@ mod group;
 mod kernels;
 mod own;
 mod read_back;
+mod reduce;
 
 pub use declare::{DeclareOptions, OutputKind, PaletteRows, Skinned, SkinnedPart, declare, declare_with};
 pub use deformer::{DeformedVertices, Deformer, DeformerOptions};
-pub use group::{GroupPart, SkinnedGroup, declare_group};
+pub use group::{GroupOptions, GroupPart, SkinnedGroup, declare_group};
 pub(super) use kernels::Kernels;
 pub use read_back::ReadBack;

@@ -40,6 +40,11 @@ pub(crate) fn deform(index: u32) -> Variant {
     Variant { name: format!("deform_{index}"), module: "deform", flags, constants: vec![("VARIANT", index)] }
 }
 
+/// The reduction of deformed parts to their boxes.
+pub(crate) fn bounds() -> Variant {
+    Variant { name: "bounds".into(), module: "bounds", flags: Vec::new(), constants: Vec::new() }
+}
+
 /// The raster module.
 pub(crate) fn lit() -> Variant {
     Variant { name: "lit".into(), module: "lit", flags: Vec::new(), constants: Vec::new() }
