@@ -1,6 +1,7 @@
 // The standard raster pass: deformed vertices in, lit colour out. Linear light; the target encodes sRGB.
 import package::brdf::{ambient, direct, Material};
 import package::codec::{oct_decode, oct_sign};
+import package::surface::{surface, has, sample_maps, Maps, NORMAL};
 
 // Rust twins in src/render/layout.rs; the build compares sizes and offsets.
 struct View {
@@ -22,48 +23,8 @@ struct Instance {
     orientation: f32,
 }
 
-struct UvRows {
-    u: vec4<f32>,
-    v: vec4<f32>,
-}
-
-struct Surface {
-    base_color: vec4<f32>,
-    emissive: vec3<f32>,
-    cutoff: f32,
-    metallic: f32,
-    roughness: f32,
-    normal_scale: f32,
-    occlusion_strength: f32,
-    lit: u32,
-    maps: u32,
-    uv_sets: u32,
-    pad: u32,
-    // Of each map: two rows of a matrix for (u, v, 1).
-    uv: array<UvRows, 5>,
-}
-
-// Bits of `maps` and `uv_sets`, in the order of the bindings.
-const BASE_COLOR: u32 = 1u;
-const METALLIC_ROUGHNESS: u32 = 2u;
-const NORMAL: u32 = 4u;
-const OCCLUSION: u32 = 8u;
-const EMISSIVE: u32 = 16u;
-
 @group(0) @binding(0) var<uniform> view: View;
 @group(0) @binding(1) var<storage, read> instances: array<Instance>;
-// Storage, not uniform: some drivers compile a variant for every content of a uniform block.
-@group(1) @binding(0) var<storage, read> surface: Surface;
-@group(1) @binding(1) var base_color_map: texture_2d<f32>;
-@group(1) @binding(2) var metallic_roughness_map: texture_2d<f32>;
-@group(1) @binding(3) var normal_map: texture_2d<f32>;
-@group(1) @binding(4) var occlusion_map: texture_2d<f32>;
-@group(1) @binding(5) var emissive_map: texture_2d<f32>;
-@group(1) @binding(6) var base_color_sampler: sampler;
-@group(1) @binding(7) var metallic_roughness_sampler: sampler;
-@group(1) @binding(8) var normal_sampler: sampler;
-@group(1) @binding(9) var occlusion_sampler: sampler;
-@group(1) @binding(10) var emissive_sampler: sampler;
 
 struct Vertex {
     @location(0) position: vec3<f32>,
@@ -122,39 +83,16 @@ fn unit(v: vec3<f32>) -> vec3<f32> {
     return select(vec3<f32>(0.0, 0.0, 1.0), v * inverseSqrt(select(1.0, square, usable)), usable);
 }
 
-fn has(map: u32) -> bool {
-    return (surface.maps & map) != 0u;
-}
-
-// What the maps say at one point; one where there is no map.
-struct Maps {
-    base_color: vec4<f32>,
-    metallic_roughness: vec4<f32>,
-    normal: vec3<f32>,
-    occlusion: f32,
-    emissive: vec3<f32>,
-}
-
-// Every map is sampled, present or not: derivatives inside a branch are wrong at triangle edges on some
-// drivers, and an absent map is a single texel.
-fn sample_maps(in: Varying) -> Maps {
-    let base_color = textureSample(base_color_map, base_color_sampler, in.uv_01.xy);
-    let metallic_roughness =
-        textureSample(metallic_roughness_map, metallic_roughness_sampler, in.uv_01.zw);
-    let normal = textureSample(normal_map, normal_sampler, in.uv_23.xy).xyz;
-    let occlusion = textureSample(occlusion_map, occlusion_sampler, in.uv_23.zw).r;
-    let emissive = textureSample(emissive_map, emissive_sampler, in.uv_4).rgb;
-    return Maps(
-        select(vec4<f32>(1.0), base_color, has(BASE_COLOR)),
-        select(vec4<f32>(1.0), metallic_roughness, has(METALLIC_ROUGHNESS)),
-        normal,
-        select(1.0, occlusion, has(OCCLUSION)),
-        select(vec3<f32>(1.0), emissive, has(EMISSIVE)),
-    );
-}
-
 fn base_color(in: Varying, maps: Maps) -> vec4<f32> {
     return surface.base_color * in.color * maps.base_color;
+}
+
+// The side of the surface that is seen, whatever its winding: joints that mirror reverse it here and not there.
+// Outside branches, for the derivatives.
+fn facing(in: Varying) -> bool {
+    let across = cross(dpdx(in.world), dpdy(in.world));
+    let towards_eye = select(-across, across, dot(across, view.eye - in.world) >= 0.0);
+    return dot(in.normal, towards_eye) >= 0.0;
 }
 
 fn shading_normal(in: Varying, front: bool, maps: Maps) -> vec3<f32> {
@@ -184,14 +122,16 @@ fn shade(in: Varying, front: bool, base: vec3<f32>, maps: Maps) -> vec3<f32> {
 }
 
 @fragment
-fn opaque(in: Varying, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
-    let maps = sample_maps(in);
+fn opaque(in: Varying) -> @location(0) vec4<f32> {
+    let front = facing(in);
+    let maps = sample_maps(in.uv_01, in.uv_23, in.uv_4);
     return vec4<f32>(shade(in, front, base_color(in, maps).rgb, maps), 1.0);
 }
 
 @fragment
-fn masked(in: Varying, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
-    let maps = sample_maps(in);
+fn masked(in: Varying) -> @location(0) vec4<f32> {
+    let front = facing(in);
+    let maps = sample_maps(in.uv_01, in.uv_23, in.uv_4);
     let base = base_color(in, maps);
     let color = shade(in, front, base.rgb, maps);
     if base.a < surface.cutoff {
@@ -201,8 +141,9 @@ fn masked(in: Varying, @builtin(front_facing) front: bool) -> @location(0) vec4<
 }
 
 @fragment
-fn blended(in: Varying, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
-    let maps = sample_maps(in);
+fn blended(in: Varying) -> @location(0) vec4<f32> {
+    let front = facing(in);
+    let maps = sample_maps(in.uv_01, in.uv_23, in.uv_4);
     let base = base_color(in, maps);
     return vec4<f32>(shade(in, front, base.rgb, maps), base.a);
 }

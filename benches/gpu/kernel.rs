@@ -97,6 +97,7 @@ const TRUSTED: DeformerOptions = DeformerOptions {
     output_usage: wgpu::BufferUsages::COPY_DST,
     keep_palettes: true,
     skip_unchanged: false,
+    compact_outputs: false,
 };
 
 /// Default checks; outputs that can be poisoned.

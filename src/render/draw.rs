@@ -5,7 +5,7 @@ use glam::{Affine3A, Mat3A, Vec3};
 use super::{
     Camera, Light,
     layout::{Instance, View},
-    pipeline::{Layer, PipelinePair},
+    pipeline::{Layer, PipelineSet},
 };
 use crate::animate::{Animator, InstanceId, JointMatrix, ModelId};
 
@@ -43,10 +43,12 @@ pub(crate) struct DrawnPart {
 pub(crate) struct Draw {
     /// Index into the parts.
     pub(crate) part: usize,
-    /// Whose matrix says whether the primitive is mirrored: its place among those of the part's skin.
-    pub(crate) joint: u32,
+    /// Whose matrices say whether the primitive is mirrored: their places among those of the part's skin.
+    pub(crate) joints: Vec<u32>,
+    /// It was said that some mirror and some do not.
+    pub(crate) is_warned: bool,
     pub(crate) layer: Layer,
-    pub(crate) pipelines: PipelinePair,
+    pub(crate) pipelines: PipelineSet,
     pub(crate) material: wgpu::BindGroup,
     pub(crate) indices: std::ops::Range<u32>,
     pub(crate) base_vertex: i32,
@@ -97,7 +99,8 @@ impl DrawList {
         let Self { parts, draws, states, order, .. } = self;
         pass.set_bind_group(0, view, &[]);
         let (mut count, mut bound) = (0, None);
-        for draw in order.iter().map(|&index| &draws[index as usize]) {
+        for &index in order.iter() {
+            let draw = &mut draws[index as usize];
             let (part, state) = (&parts[draw.part], states[draw.part]);
             if !state.visible || draw.indices.is_empty() {
                 continue;
@@ -111,8 +114,18 @@ impl DrawList {
                 bound = Some(draw.part);
             }
             let pipelines = &draw.pipelines;
-            let is_mirrored = is_mirrored(frame.animator, part, draw.joint);
-            pass.set_pipeline(if is_mirrored { &pipelines.mirrored } else { &pipelines.plain });
+            let winding = Winding::of(frame.animator, part, &draw.joints);
+            pass.set_pipeline(match winding {
+                Winding::Plain => &pipelines.plain,
+                Winding::Mirrored => &pipelines.mirrored,
+                Winding::Mixed => &pipelines.mixed,
+            });
+            if winding == Winding::Mixed && !std::mem::replace(&mut draw.is_warned, true) {
+                tracing::warn!(
+                    part = part.part,
+                    "some joints of a primitive mirror and some do not; it is drawn from both sides"
+                );
+            }
             pass.set_bind_group(1, &draw.material, &[]);
             pass.draw_indexed(draw.indices.clone(), draw.base_vertex, part.slot..part.slot + 1);
             count += 1;
@@ -140,9 +153,35 @@ impl DrawList {
     }
 }
 
-/// Whether vertices that follow this joint have their winding reversed.
-fn is_mirrored(animator: &Animator, part: &DrawnPart, joint: u32) -> bool {
-    place(animator, part, joint).is_some_and(|matrix| matrix.matrix3.determinant() < 0.0)
+/// Which way round a primitive's triangles are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Winding {
+    Plain,
+    /// All of its joints mirror.
+    Mirrored,
+    /// Some do and some do not.
+    Mixed,
+}
+
+impl Winding {
+    /// Joints without volume say nothing.
+    fn of(animator: &Animator, part: &DrawnPart, joints: &[u32]) -> Self {
+        let mut found = None;
+        for joint in joints {
+            let determinant =
+                place(animator, part, *joint).map_or(0.0, |matrix| matrix.matrix3.determinant());
+            let own = match determinant {
+                d if d > 0.0 => Self::Plain,
+                d if d < 0.0 => Self::Mirrored,
+                _ => continue,
+            };
+            if found.is_some_and(|found| found != own) {
+                return Self::Mixed;
+            }
+            found = Some(own);
+        }
+        found.unwrap_or(Self::Plain)
+    }
 }
 
 /// Where a joint of a part (or its node) takes the undeformed mesh; `None` while hidden or gone.

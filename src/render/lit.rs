@@ -5,7 +5,7 @@ use super::{
     draw::{Draw, DrawList, DrawnPart},
     geometry::Geometry,
     material::{SurfaceKey, bind_groups},
-    pipeline::{Layer, PipelineKey, PipelinePair, Pipelines},
+    pipeline::{Layer, PipelineKey, PipelineSet, Pipelines},
     texture::Textures,
 };
 use crate::{
@@ -47,7 +47,7 @@ struct ModelResources {
 
 struct PrimitiveResources {
     layer: Layer,
-    pipelines: PipelinePair,
+    pipelines: PipelineSet,
     material: wgpu::BindGroup,
 }
 
@@ -185,7 +185,8 @@ impl ModelResources {
         for (primitive, resources) in self.primitives[mesh].iter().enumerate() {
             list.draws.push(Draw {
                 part: index,
-                joint: shown_part.skin.map_or(0, |_| leading_joint(&primitives[primitive])),
+                joints: if shown_part.skin.is_some() { joints_of(&primitives[primitive]) } else { vec![0] },
+                is_warned: false,
                 layer: resources.layer,
                 pipelines: resources.pipelines.clone(),
                 material: resources.material.clone(),
@@ -197,9 +198,11 @@ impl ModelResources {
     }
 }
 
-/// The strongest joint of the first vertex. Of a primitive on joints that mirror and joints that do not, some is
-/// drawn inside out all the same.
-fn leading_joint(primitive: &Primitive) -> u32 {
-    let influences = primitive.influences().filter(|influences| influences.vertices() > 0);
-    influences.and_then(|influences| influences.row(0).first()).map_or(0, |influence| influence.joint)
+/// Every joint that some vertex follows.
+fn joints_of(primitive: &Primitive) -> Vec<u32> {
+    let rows = primitive.influences().into_iter().flat_map(|all| (0..all.vertices()).map(|v| all.row(v)));
+    let mut joints: Vec<u32> = rows.flatten().map(|influence| influence.joint).collect();
+    joints.sort_unstable();
+    joints.dedup();
+    joints
 }

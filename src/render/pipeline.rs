@@ -54,11 +54,13 @@ pub(crate) struct PipelineKey {
     pub(crate) double_sided: bool,
 }
 
-/// One pipeline, and the same for vertices that a mirroring matrix has moved: their winding is reversed.
+/// One pipeline, the same for vertices that a mirroring matrix has moved, whose winding is reversed, and the same for
+/// primitives that have both, which are drawn from both sides.
 #[derive(Clone, Debug)]
-pub(crate) struct PipelinePair {
+pub(crate) struct PipelineSet {
     pub(crate) plain: wgpu::RenderPipeline,
     pub(crate) mirrored: wgpu::RenderPipeline,
+    pub(crate) mixed: wgpu::RenderPipeline,
 }
 
 #[derive(Debug)]
@@ -70,7 +72,7 @@ pub(crate) struct Pipelines {
     pub(crate) material_layout: wgpu::BindGroupLayout,
     format: wgpu::TextureFormat,
     samples: u32,
-    built: HashMap<PipelineKey, PipelinePair>,
+    built: HashMap<PipelineKey, PipelineSet>,
 }
 
 impl Pipelines {
@@ -116,16 +118,21 @@ impl Pipelines {
         self.format
     }
 
-    pub(crate) fn get(&mut self, key: PipelineKey) -> PipelinePair {
-        if let Some(pair) = self.built.get(&key) {
-            return pair.clone();
+    pub(crate) fn get(&mut self, key: PipelineKey) -> PipelineSet {
+        if let Some(set) = self.built.get(&key) {
+            return set.clone();
         }
-        let pair = PipelinePair {
-            plain: self.create(key, wgpu::FrontFace::Ccw),
-            mirrored: self.create(key, wgpu::FrontFace::Cw),
+        let create = |double_sided, front_face| self.create(PipelineKey { double_sided, ..key }, front_face);
+        let plain = create(key.double_sided, wgpu::FrontFace::Ccw);
+        let set = if key.double_sided {
+            // Winding makes no difference.
+            PipelineSet { mirrored: plain.clone(), mixed: plain.clone(), plain }
+        } else {
+            let mirrored = create(false, wgpu::FrontFace::Cw);
+            PipelineSet { plain, mirrored, mixed: create(true, wgpu::FrontFace::Ccw) }
         };
-        self.built.insert(key, pair.clone());
-        pair
+        self.built.insert(key, set.clone());
+        set
     }
 
     fn create(&self, key: PipelineKey, front_face: wgpu::FrontFace) -> wgpu::RenderPipeline {

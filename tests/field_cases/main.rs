@@ -2,7 +2,7 @@
 //!
 //! | # | what went wrong there | test here |
 //! |---|---|---|
-//! | 1 | mirrored models inside out | `pictures::a_box_whose_root_joint_mirrors_it_looks_like_a_mirrored_box`, `skinning::a_mirroring_joint_turns_normal_and_handedness`; signs mixed in a mesh: `primitives_on_joints_that_mirror_and_on_joints_that_do_not_are_each_seen_from_outside`; in a primitive: `one_primitive_on_joints_of_both_kinds_loses_no_double_sided_surface` and, for normals, `beside_a_joint_that_mirrors_vertices_mirror_as_their_own_blend_does` in `packed` |
+//! | 1 | mirrored models inside out | `pictures::a_box_whose_root_joint_mirrors_it_looks_like_a_mirrored_box`, `skinning::a_mirroring_joint_turns_normal_and_handedness`; signs mixed in a mesh: `primitives_on_joints_that_mirror_and_on_joints_that_do_not_are_each_seen_from_outside`; in a primitive: `one_primitive_on_joints_of_both_kinds_looks_like_two` and, for normals, `beside_a_joint_that_mirrors_vertices_mirror_as_their_own_blend_does` in `packed` |
 //! | 2 | normals under uneven scale | `skinning::a_normal_under_a_stretched_joint_stays_perpendicular_to_its_surface` |
 //! | 3 | vertices without weight | `skinning::a_vertex_without_weight_is_counted_and_follows_its_first_joint` |
 //! | 4 | rounded integer weights | `skinning::rounded_integer_weights_leave_no_offset_a_hundred_metres_away` |
@@ -16,7 +16,7 @@
 //! | 12 | more than 256 joints | `skinning::the_last_of_600_and_of_1484_joints_moves_its_vertices`; over a limit: `an_instance_that_no_binding_reaches_is_refused_with_the_numbers` in `crowds` |
 //! | 13 | normals that targets lack | `morphs::a_target_of_positions_leaves_normals_and_tangents`, `a_delta_tilts_a_normal_and_leaves_the_handedness`, `a_normal_that_its_targets_cancel_stays_finite` |
 //! | 14 | order of morph and skin | `morphs::zero_deltas_at_full_weight_change_no_bit`, `a_delta_turns_with_its_joint` |
-//! | 15 | culled by bounds of the rest pose | `pictures::a_mesh_that_its_root_joint_takes_away_is_drawn_there`; nothing is culled by bounds |
+//! | 15 | culled by bounds of the rest pose | `pictures::a_mesh_that_its_root_joint_takes_away_is_drawn_there`; culled: `culling_sees_the_pose_and_the_place_of_this_frame` in `culling`, `every_vertex_of_every_pose_is_inside` in `bounds` |
 //! | 16 | lost devices | `the_frame_after_a_lost_device_is_the_one_that_would_have_come` in `frame`; without a graph: `gpu::recording_on_a_lost_device_is_an_error` |
 //! | 17 | empty buffers | `gpu::nothing_to_deform_is_no_validation_error` |
 //! | 18 | dispatches beyond one dimension | `gpu::more_items_than_a_dimension_of_the_grid_fold_over`, `more_items_than_any_device_takes_in_one_dimension_are_deformed` |
