@@ -10,10 +10,37 @@ pub(super) struct Hull {
     heights: [f32; 27],
 }
 
-/// The place of no direction at all.
-const NONE: isize = 13;
-/// What a step along each axis adds to a place.
-const STRIDES: [isize; 3] = [9, 3, 1];
+/// The places of the face, the edge and the corner of the cone that a direction lies in, by the order of its coordinates'
+/// sizes (bits 0 to 2: x < y, y < z, x < z) and their signs (bits 3 to 5: x, y or z is negative).
+const CONES: [[u8; 3]; 64] = cones();
+
+const fn cones() -> [[u8; 3]; 64] {
+    let mut all = [[0; 3]; 64];
+    let mut key = 0;
+    while key < all.len() {
+        // From the longest coordinate to the shortest. The two orders that contradict themselves stand for NaN.
+        let order: [usize; 3] = match key & 7 {
+            0b000 => [0, 1, 2],
+            0b001 => [1, 0, 2],
+            0b010 => [0, 2, 1],
+            0b101 => [1, 2, 0],
+            0b110 => [2, 0, 1],
+            _ => [2, 1, 0],
+        };
+        // The middle of 27 is no direction at all.
+        let mut place = 13;
+        let mut at = 0;
+        while at < 3 {
+            let stride = [9, 3, 1][order[at]];
+            let is_negative = key >> (3 + order[at]) & 1 == 1;
+            place = if is_negative { place - stride } else { place + stride };
+            all[key][at] = place;
+            at += 1;
+        }
+        key += 1;
+    }
+    all
+}
 
 impl Default for Hull {
     /// Of no points.
@@ -40,28 +67,19 @@ impl Hull {
     /// A direction lies in the cone of a face, an edge and a corner of the cube, as a sum of multiples of those three;
     /// no point reaches further along it than the same multiples of their heights.
     pub(super) fn range(&self, u: Vec3) -> (f32, f32) {
-        let size = u.abs();
-        // From the longest coordinate to the shortest.
-        let [mut i, mut j, mut k] = [0, 1, 2];
-        if size[i] < size[j] {
-            std::mem::swap(&mut i, &mut j);
-        }
-        if size[j] < size[k] {
-            std::mem::swap(&mut j, &mut k);
-        }
-        if size[i] < size[j] {
-            std::mem::swap(&mut i, &mut j);
-        }
-        let step = |axis: usize| if u[axis] < 0.0 { -STRIDES[axis] } else { STRIDES[axis] };
-        let face = step(i);
-        let edge = face + step(j);
-        let corner = edge + step(k);
-        let shares = [size[i] - size[j], size[j] - size[k], size[k]];
-        let reach = |sign: isize| {
-            let height = |direction: isize| self.heights[(NONE + sign * direction) as usize];
-            shares[0] * height(face) + shares[1] * height(edge) + shares[2] * height(corner)
+        let [x, y, z] = u.abs().to_array();
+        let order = usize::from(x < y) | usize::from(y < z) << 1 | usize::from(x < z) << 2;
+        let signs = usize::from(u.x < 0.0) | usize::from(u.y < 0.0) << 1 | usize::from(u.z < 0.0) << 2;
+        let [face, edge, corner] = CONES[order | signs << 3].map(usize::from);
+        let (longest, shortest) = (x.max(y).max(z), x.min(y).min(z));
+        let middle = x.min(y).max(x.max(y).min(z));
+        let shares = [longest - middle, middle - shortest, shortest];
+        let h = &self.heights;
+        let reach = |face: usize, edge: usize, corner: usize| {
+            shares[0] * h[face] + shares[1] * h[edge] + shares[2] * h[corner]
         };
-        (-reach(-1), reach(1))
+        // Opposite directions lie opposite each other in the list too.
+        (-reach(26 - face, 26 - edge, 26 - corner), reach(face, edge, corner))
     }
 }
 
@@ -96,6 +114,22 @@ mod tests {
             let exact = u.abs().dot(Vec3::new(1.0, 2.0, 3.0));
             let (low, high) = hull.range(u);
             assert!((high - exact).abs() < 1e-5 && (low + exact).abs() < 1e-5, "{u}: {high} for {exact}");
+        }
+    }
+
+    #[test]
+    fn every_order_and_sign_of_coordinates_finds_the_corners_of_its_cone() {
+        let hull = of(&[Vec3::new(0.4, -0.7, 0.2)]);
+        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            for signs in 0..8 {
+                let mut u = Vec3::ZERO;
+                for (size, axis) in [3.0, 2.0, 1.0].into_iter().zip(order) {
+                    u[axis] = if signs >> axis & 1 == 1 { -size } else { size };
+                }
+                let exact = u.dot(Vec3::new(0.4, -0.7, 0.2));
+                let (low, high) = hull.range(u);
+                assert!((low - exact).abs() < 1e-5 && (high - exact).abs() < 1e-5, "{u}: {low} {high}");
+            }
         }
     }
 

@@ -152,24 +152,15 @@ impl PartBounds {
         let mut largest = Vec3::ZERO;
         for group in &self.groups {
             let matrix = palette.get((self.palette + group.row) as usize).unwrap_or(&JointMatrix::IDENTITY);
+            let [less, more] = self.morphed(group, weights);
+            let moved = less.abs().max(more.abs());
             for (axis, row) in [matrix.x, matrix.y, matrix.z].into_iter().enumerate() {
                 let (u, offset) = (Vec3::new(row[0], row[1], row[2]), row[3]);
-                let (mut least, mut most) = group.hull.range(u);
-                let mut size = u.abs().dot(group.size) + offset.abs();
-                for reach in &self.targets[group.targets.start as usize..group.targets.end as usize] {
-                    let weight =
-                        weights.get(self.weight + reach.target as usize).copied().unwrap_or_default();
-                    if is_active(weight) {
-                        let u = u * weight.clamp(-MAX_MORPH_WEIGHT, MAX_MORPH_WEIGHT);
-                        let (a, b) = (u * reach.low, u * reach.high);
-                        least += a.min(b).element_sum();
-                        most += a.max(b).element_sum();
-                        size += a.abs().max(b.abs()).element_sum();
-                    }
-                }
-                low[axis] = low[axis].min(least + offset);
-                high[axis] = high[axis].max(most + offset);
-                largest[axis] = largest[axis].max(size);
+                let (least, most) = group.hull.range(u);
+                let (a, b) = (u * less, u * more);
+                low[axis] = low[axis].min(least + a.min(b).element_sum() + offset);
+                high[axis] = high[axis].max(most + a.max(b).element_sum() + offset);
+                largest[axis] = largest[axis].max(u.abs().dot(group.size + moved) + offset.abs());
             }
         }
         if self.groups.is_empty() {
@@ -183,6 +174,21 @@ impl PartBounds {
         let [least, most] = self.sums;
         let margin = largest * (ROUNDING * most.max(1.0));
         Bounds::new((low * least).min(low * most) - margin, (high * least).max(high * most) + margin)
+    }
+
+    /// How far active morph targets may move the vertices of a group along each axis, down and up.
+    fn morphed(&self, group: &Group, weights: &[f32]) -> [Vec3; 2] {
+        let (mut less, mut more) = (Vec3::ZERO, Vec3::ZERO);
+        for reach in &self.targets[group.targets.start as usize..group.targets.end as usize] {
+            let weight = weights.get(self.weight + reach.target as usize).copied().unwrap_or_default();
+            if is_active(weight) {
+                let weight = weight.clamp(-MAX_MORPH_WEIGHT, MAX_MORPH_WEIGHT);
+                let (a, b) = (reach.low * weight, reach.high * weight);
+                less += a.min(b);
+                more += a.max(b);
+            }
+        }
+        [less, more]
     }
 }
 
