@@ -310,6 +310,41 @@ fn a_repaired_model_deforms_as_before_with_fewer_joints_and_targets() {
 }
 
 #[test]
+fn a_joint_that_is_another_over_again_is_merged_with_it() {
+    let mut rig = Rig::new(2, &[&[(0, 0.5), (1, 0.5)], &[(1, 1.0)]]);
+    rig.tracks = vec![lift(1)];
+    let model = rig.model();
+    let (skin, mesh) = (&model.skins()[0], &model.meshes()[0]);
+    let bind = |joint: usize| Mat4::from(skin.inverse_binds()[joint]);
+    // The third is the first over again; the fourth has a bind of its own.
+    let binds = [bind(0), bind(1), bind(0), Mat4::from_translation(Vec3::Y)];
+    let skin = Skin::accept_duplicates("row", model.skeleton(), vec![0, 1, 0, 1], Some(&binds)).unwrap();
+    let mut desc = mesh.primitives()[0].to_desc();
+    let mut influences = Influences::default();
+    for row in [[(0, 0.25), (2, 0.25), (1, 0.5)], [(2, 0.5), (3, 0.25), (0, 0.25)]] {
+        influences.push(row.map(|(joint, weight)| Influence { joint, weight }));
+    }
+    desc.influences = Some(influences);
+    let doubled = Model::new(ModelDesc {
+        skeleton: model.skeleton().clone(),
+        skins: vec![skin],
+        meshes: vec![Mesh::new("body", vec![desc], vec![]).unwrap()],
+        parts: model.parts().to_vec(),
+        clips: model.clips().to_vec(),
+        ..Default::default()
+    });
+    let doubled = doubled.unwrap();
+    let fixed = fix(&doubled, &FixOptions::default()).unwrap();
+    assert_eq!(fixed.changes.iter().map(|c| c.code).collect::<Vec<_>>(), ["skin-joints-merged"]);
+    assert_eq!(number(&fixed.changes[0], "merged"), 1.0);
+    assert_eq!(fixed.model.skins()[0].joints(), [0, 1, 1]);
+    assert_eq!(fixed.model.meshes()[0].primitives()[0].influences().unwrap().max_per_vertex(), 2);
+    for time in [0.0, 0.5, 1.0] {
+        assert_eq!(deformed(&doubled, time), deformed(&fixed.model, time), "{time}");
+    }
+}
+
+#[test]
 fn cut_influences_sum_up_to_one_and_the_change_says_how_far_vertices_move() {
     let mut rig = Rig::new(5, &[FIVE]);
     rig.tracks = vec![lift(4)];

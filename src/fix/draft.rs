@@ -57,7 +57,8 @@ impl Draft {
     /// With all else as in `model`.
     pub(super) fn build(self, model: &Model) -> Result<Model, FixError> {
         let skeleton = model.skeleton().clone();
-        let skin = |s: SkinDraft| Skin::accept_singular(s.name, &skeleton, s.joints, Some(&s.inverse_binds));
+        let skin =
+            |s: SkinDraft| Skin::accept_duplicates(s.name, &skeleton, s.joints, Some(&s.inverse_binds));
         let skins = self.skins.into_iter().map(skin).collect::<Result<_, _>>()?;
         let mesh = |m: MeshDraft| {
             Mesh::new(m.name, m.primitives, m.weights).map(|mesh| mesh.with_target_names(m.target_names))

@@ -3,7 +3,7 @@
 use super::{codes, draft::Draft};
 use crate::{
     lint::{LintOptions, Poses, Uses, where_to, worst_cut_of},
-    model::{Diagnostic, Influence, Influences, Model, normalize_weights},
+    model::{Diagnostic, Model},
 };
 
 /// Keeps the strongest and says what that does.
@@ -20,7 +20,7 @@ pub(super) fn reduce(
             let Some(influences) = primitive.influences.as_mut().filter(|i| i.max_per_vertex() > kept) else {
                 continue;
             };
-            *influences = cut(influences, kept);
+            *influences = influences.strongest(kept);
             let poses = poses.get_or_insert_with(|| Poses::new(model, LintOptions::default().times));
             let primitive = &model.meshes()[m].primitives()[p];
             let place = format!("meshes[{m}].primitives[{p}].attributes.WEIGHTS_n");
@@ -47,19 +47,4 @@ pub(super) fn reduce(
             changes.push(change);
         }
     }
-}
-
-fn cut(influences: &Influences, kept: usize) -> Influences {
-    let mut out = Influences::with_capacity(influences.vertices());
-    for vertex in 0..influences.vertices() {
-        let row = influences.row(vertex);
-        if row.len() <= kept {
-            out.push(row.iter().copied());
-            continue;
-        }
-        let mut weights: Vec<f32> = row[..kept].iter().map(|i| i.weight).collect();
-        normalize_weights(&mut weights);
-        out.push(row.iter().zip(weights).map(|(i, weight)| Influence { weight, ..*i }));
-    }
-    out
 }

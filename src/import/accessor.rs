@@ -1,5 +1,7 @@
 //! Accessors to numbers. Every size is checked before anything is allocated for it.
 
+use std::num::NonZeroU32;
+
 use gltf::json::{
     self,
     accessor::{ComponentType, Type},
@@ -20,6 +22,8 @@ pub(super) struct Reader<'a> {
     buffers: &'a Buffers<'a>,
     pub(super) budget: Budget,
     pub(super) report: Report,
+    /// Of a vertex.
+    pub(super) most_influences: Option<NonZeroU32>,
 }
 
 /// A checked accessor.
@@ -42,8 +46,9 @@ impl<'a> Reader<'a> {
         buffers: &'a Buffers<'a>,
         budget: Budget,
         report: Report,
+        most_influences: Option<NonZeroU32>,
     ) -> Self {
-        Self { document, buffers, budget, report }
+        Self { document, buffers, budget, report, most_influences }
     }
 
     /// Checks an accessor's type against its use.

@@ -70,9 +70,32 @@ pub(super) fn read(
         }
         weights.push(values);
     }
-    let (rows, repairs) = rows(&joints, &weights, vertices);
+    let (mut rows, repairs) = rows(&joints, &weights, vertices);
     report(place, &repairs, integer, reader)?;
+    if let Some(kept) = reader.most_influences.map(|most| most.get() as usize)
+        && rows.influences.max_per_vertex() > kept
+    {
+        cut(place, &mut rows.influences, kept, reader)?;
+    }
     Ok(Some(rows))
+}
+
+/// Keeps the strongest influences of every vertex and says what was lost.
+fn cut(
+    place: &str,
+    influences: &mut Influences,
+    kept: usize,
+    reader: &mut Reader<'_>,
+) -> Result<(), ImportError> {
+    let rows = (0..influences.vertices()).map(|vertex| influences.row(vertex)).filter(|row| row.len() > kept);
+    let (vertices, largest) =
+        rows.fold((0usize, 0.0f32), |(count, largest), row| (count + 1, largest.max(row[kept].weight)));
+    *influences = influences.strongest(kept);
+    let message =
+        format!("{vertices} vertices cut to {kept} influences; the largest weight left out is {largest}");
+    let numbers =
+        [("vertices", vertices as f64), ("influences", kept as f64), ("weight", f64::from(largest))];
+    reader.report.add_with(codes::INFLUENCES_CUT, format!("{place}.attributes.WEIGHTS_n"), message, numbers)
 }
 
 pub(super) fn same_count(place: &str, found: usize, vertices: usize) -> Result<(), ImportError> {

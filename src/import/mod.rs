@@ -33,7 +33,7 @@ mod topology;
 mod uri;
 mod uv_transform;
 
-use std::{fmt, io, path::Path};
+use std::{fmt, io, num::NonZeroU32, path::Path};
 
 pub use error::ImportError;
 pub use stage::{Progress, Stage};
@@ -53,6 +53,9 @@ pub struct ImportOptions<'a> {
     pub resolver: Option<Resolver<'a>>,
     /// What a file may cost.
     pub limits: Limits,
+    /// Influences that a vertex keeps, the strongest of all sets; the others are left out with a diagnostic. `None`, as at
+    /// first, keeps all of them.
+    pub most_influences: Option<NonZeroU32>,
     /// Called on this thread as each stage begins, and before each mesh and clip.
     pub progress: Option<&'a dyn Fn(Progress)>,
 }
@@ -63,6 +66,7 @@ impl fmt::Debug for ImportOptions<'_> {
             .field("strict", &self.strict)
             .field("resolver", &self.resolver.is_some())
             .field("limits", &self.limits)
+            .field("most_influences", &self.most_influences)
             .field("progress", &self.progress.is_some())
             .finish()
     }
@@ -167,7 +171,7 @@ fn import(bytes: &[u8], files: &Files<'_>, options: &ImportOptions<'_>) -> Resul
     let buffers = buffers::load(&document, container.bin, files, &mut budget, &mut report)?;
     steps.begin(Stage::Images);
     let images = images::load(&document, &buffers, files, &mut budget, &mut report)?;
-    let mut reader = Reader::new(&document, &buffers, budget, report);
+    let mut reader = Reader::new(&document, &buffers, budget, report, options.most_influences);
     steps.begin(Stage::Skins);
     let skins = skins::build(&document, &skeleton, &mut reader)?;
     let meshes = meshes::build(&document, &mut reader, steps)?;

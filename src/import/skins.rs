@@ -1,6 +1,6 @@
 //! Skins. Those that deform alike become one, so that one palette serves all their meshes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use glam::Mat4;
 
@@ -36,8 +36,15 @@ pub(super) fn build(
         // Building a skin looks at every node once.
         reader.budget.decoded(&format!("skins[{index}]"), skeleton.len() as u64, 4)?;
         let name = skin.name.clone().unwrap_or_default();
-        let built = Skin::accept_singular(name, skeleton, key.0.clone(), matrices.as_deref())
+        let built = Skin::accept_duplicates(name, skeleton, key.0.clone(), matrices.as_deref())
             .map_err(|source| ImportError::Skin { place: place_of(index, &source), source })?;
+        let nodes: HashSet<u32> = key.0.iter().copied().collect();
+        let again = key.0.len() - nodes.len();
+        if again > 0 {
+            let message = format!("{again} joints are nodes that the skin lists already");
+            let place = format!("skins[{index}].joints");
+            reader.report.add_with(codes::JOINT_TWICE, place, message, [("joints", again as f64)])?;
+        }
         let singular = built.inverse_binds().iter().filter(|m| m.matrix3.determinant() == 0.0).count();
         if singular > 0 {
             let message = format!("{singular} matrices cannot be inverted");
@@ -61,7 +68,7 @@ fn matrices_of(skin: usize) -> String {
 
 fn place_of(skin: usize, error: &SkinError) -> String {
     match error {
-        SkinError::NoJoints | SkinError::DuplicateJoint { .. } | SkinError::JointOutOfRange { .. } => {
+        SkinError::NoJoints | SkinError::JointOutOfRange { .. } => {
             format!("skins[{skin}].joints")
         }
         _ => matrices_of(skin),

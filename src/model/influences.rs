@@ -125,6 +125,24 @@ impl Influences {
         self.starts.windows(2).map(|w| (w[1] - w[0]) as usize).max().unwrap_or(0)
     }
 
+    /// The same with so many influences of each vertex at most: the strongest, scaled up to a sum of one where others
+    /// were left out.
+    #[must_use]
+    pub fn strongest(&self, kept: usize) -> Self {
+        let mut out = Self::with_capacity(self.vertices());
+        for vertex in 0..self.vertices() {
+            let row = self.row(vertex);
+            if row.len() <= kept {
+                out.push(row.iter().copied());
+                continue;
+            }
+            let mut weights: Vec<f32> = row[..kept].iter().map(|i| i.weight).collect();
+            normalize_weights(&mut weights);
+            out.push(row.iter().zip(weights).map(|(i, weight)| Influence { weight, ..*i }));
+        }
+        out
+    }
+
     /// Checks joints against the skin and weights against the contract.
     pub fn check(&self, joints: usize) -> Result<(), InfluenceError> {
         for vertex in 0..self.vertices() {

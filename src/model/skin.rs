@@ -99,6 +99,24 @@ impl Skin {
         joints: Vec<u32>,
         inverse_binds: Option<&[Mat4]>,
     ) -> Result<Self, SkinError> {
+        let skin = Self::accept_duplicates(name, skeleton, joints, inverse_binds)?;
+        let mut first: Vec<Option<usize>> = vec![None; skeleton.len()];
+        for (joint, &node) in skin.joints.iter().enumerate() {
+            if let Some(first) = first[node as usize].replace(joint) {
+                return Err(SkinError::DuplicateJoint { node, first, second: joint });
+            }
+        }
+        Ok(skin)
+    }
+
+    /// As [`Skin::accept_singular`], but a node may be several joints, each with its own inverse bind: they only cost a row
+    /// of the palette each, and files hold them.
+    pub fn accept_duplicates(
+        name: impl Into<String>,
+        skeleton: &Skeleton,
+        joints: Vec<u32>,
+        inverse_binds: Option<&[Mat4]>,
+    ) -> Result<Self, SkinError> {
         let of_node = check_joints(skeleton, &joints)?;
         let inverse_binds = match inverse_binds {
             Some(matrices) => check_matrices(joints.len(), matrices)?,
@@ -163,7 +181,7 @@ impl Skin {
     }
 }
 
-/// Joint index by node, or what is wrong with the list.
+/// First joint index by node, or what is wrong with the list.
 fn check_joints(skeleton: &Skeleton, joints: &[u32]) -> Result<Vec<Option<u32>>, SkinError> {
     if joints.is_empty() {
         return Err(SkinError::NoJoints);
@@ -173,9 +191,7 @@ fn check_joints(skeleton: &Skeleton, joints: &[u32]) -> Result<Vec<Option<u32>>,
         let Some(place) = of_node.get_mut(node as usize) else {
             return Err(SkinError::JointOutOfRange { joint, node, nodes: skeleton.len() });
         };
-        if let Some(first) = place.replace(joint as u32) {
-            return Err(SkinError::DuplicateJoint { node, first: first as usize, second: joint });
-        }
+        place.get_or_insert(joint as u32);
     }
     Ok(of_node)
 }

@@ -6,7 +6,7 @@
 //! | 2 | normals under uneven scale | `skinning::a_normal_under_a_stretched_joint_stays_perpendicular_to_its_surface` |
 //! | 3 | vertices without weight | `skinning::a_vertex_without_weight_is_counted_and_follows_its_first_joint` |
 //! | 4 | rounded integer weights | `skinning::rounded_integer_weights_leave_no_offset_a_hundred_metres_away` |
-//! | 5 | more than four influences | `skinning::a_vertex_with_weights_only_in_its_third_set_follows_that_joint`, `the_strongest_influences_count_in_whichever_set_they_are` |
+//! | 5 | more than four influences | `skinning::a_vertex_with_weights_only_in_its_third_set_follows_that_joint`, `the_strongest_influences_count_in_whichever_set_they_are`, `with_a_limit_of_influences_the_strongest_of_all_sets_are_kept` |
 //! | 6 | joints outside the scene | `skinning::joints_outside_the_scene_animate_and_are_warned_of_once` |
 //! | 7 | the mesh node's own transform | `skinning::a_skinned_mesh_nodes_transform_and_a_wrong_skeleton_change_no_bit` |
 //! | 8 | scale through zero | `clips::a_joint_scaled_to_zero_takes_its_vertices_to_itself` |

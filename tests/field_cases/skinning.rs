@@ -1,10 +1,10 @@
 //! Palettes, weights and what becomes of normals.
 
-use std::f32::consts::FRAC_1_SQRT_2;
+use std::{collections::BTreeMap, f32::consts::FRAC_1_SQRT_2, num::NonZeroU32};
 
 use glam::Vec3;
 use serde_json::json;
-use sinew::Animator;
+use sinew::{Animator, Model, import::ImportOptions};
 
 use crate::{
     EXACT, assert_near, at, at_rest,
@@ -105,6 +105,33 @@ fn a_vertex_with_weights_only_in_its_third_set_follows_that_joint() {
     set_influences(&mut glb, 2, [5, 0, 0, 0], [1.0, 0.0, 0.0, 0.0]);
     for found in at_rest(&glb) {
         assert_near(found.first().positions[0], [5.0, 0.0, 0.0], EXACT, &found.name);
+    }
+}
+
+#[test]
+fn with_a_limit_of_influences_the_strongest_of_all_sets_are_kept() {
+    let mut glb = row_of_joints();
+    set_influences(&mut glb, 0, [1, 0, 0, 0], [0.0; 4]);
+    set_influences(&mut glb, 1, [2, 3, 4, 0], [0.1, 0.2, 0.1, 0.0]);
+    set_influences(&mut glb, 2, [5, 0, 0, 0], [0.6, 0.0, 0.0, 0.0]);
+    let options = |most| ImportOptions { most_influences: NonZeroU32::new(most), ..Default::default() };
+    let first = |most| {
+        let model = Model::from_bytes(&glb.to_bytes(), &options(most)).unwrap();
+        let primitive = &model.meshes()[0].primitives()[0];
+        let row = primitive.influences().unwrap().row(primitive.deformed_vertices()[0] as usize).to_vec();
+        let found: Vec<_> =
+            model.diagnostics().iter().filter(|d| d.code == "influences-cut").cloned().collect();
+        (row, found)
+    };
+    let (row, found) = first(2);
+    assert_eq!(row.iter().map(|i| i.joint).collect::<Vec<_>>(), [5, 3]);
+    assert!((row[0].weight - 0.75).abs() < 1e-6 && (row[1].weight - 0.25).abs() < 1e-6);
+    let numbers: BTreeMap<_, _> = found[0].numbers.iter().copied().collect();
+    assert_eq!((numbers["vertices"], numbers["influences"]), (3.0, 2.0));
+    assert!((numbers["weight"] - 0.1).abs() < 1e-6, "the largest that was left out");
+    for most in [0, 4, 8] {
+        let (row, found) = first(most);
+        assert!(row.len() == 4 && found.is_empty(), "{most}");
     }
 }
 

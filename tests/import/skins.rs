@@ -18,6 +18,15 @@ fn set_weights(glb: &mut Glb, first: [f32; 4]) {
 }
 
 #[test]
+fn a_node_that_a_skin_lists_twice_is_two_joints() {
+    let mut glb = Glb::triangle();
+    glb.json["skins"] = json!([{ "joints": [1, 1] }]);
+    assert_eq!(glb.codes(), ["joint-twice"]);
+    assert_eq!(glb.model().skins()[0].joints(), [1, 1]);
+    assert_eq!(row(&glb, 0), [(0, 0.5), (1, 0.5)]);
+}
+
+#[test]
 fn influences_are_sorted_strongest_first_without_zeros() {
     assert_eq!(row(&Glb::triangle(), 1), [(1, 0.75), (0, 0.25)]);
     assert_eq!(row(&Glb::triangle(), 2), [(1, 1.0)]);

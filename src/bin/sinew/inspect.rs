@@ -328,7 +328,8 @@ fn text(Inspected { file, model, findings }: &Inspected) -> String {
         "  each frame and instance: {} vertices, {} bytes of palettes in, {} bytes of vertices out, {} work items; {} dispatches for all instances",
         cost.vertices, cost.palette_bytes, cost.output_bytes, cost.items, cost.dispatches,
     ));
-    out.push(format!("  {} findings", findings.len()));
+    let count = findings.len();
+    out.push(format!("  {count} {}", if count == 1 { "finding" } else { "findings" }));
     for same in findings.chunk_by(|a, b| a.code == b.code) {
         out.extend(same.iter().map(|finding| format!("    {finding}")));
         out.extend(

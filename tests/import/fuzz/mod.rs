@@ -166,7 +166,13 @@ fn try_file(bytes: &[u8], document: &Seed, number: u64) -> Result<(End, bool), S
     let mut limits = Limits::default();
     limits.decoded_bytes = 8 << 20;
     let strict = number % 8 == 7;
-    let options = ImportOptions { strict, resolver: Some(&resolver), limits, progress: Some(&progress) };
+    let options = ImportOptions {
+        strict,
+        resolver: Some(&resolver),
+        limits,
+        progress: Some(&progress),
+        ..ImportOptions::default()
+    };
     let loaded = Model::from_bytes(bytes, &options);
     if let Some(name) = outside.take() {
         return Err(format!("the resolver was asked for {name:?}"));
