@@ -26,7 +26,7 @@ impl Retarget {
             return Err(RetargetError::UnknownClip { clip, clips: clips.len() });
         };
         self.check_clip(source, options)?;
-        let (times, fps) = times(source, options)?;
+        let times = times(source, options)?;
         let mut tracks = self.tracks(&times, options.keep);
         let (mut source_pose, mut target_pose) = (Pose::rest(&model), Pose::rest(&self.target));
         let last = times.len() - 1;
@@ -39,11 +39,7 @@ impl Retarget {
             self.pose(&source_pose.as_mut(), &mut target_pose.as_mut());
             tracks.iter_mut().for_each(|track| push(track, &target_pose));
         }
-        Clip::new(source.name(), tracks).map_err(|error| RetargetError::Clip {
-            clip: source.name().into(),
-            fps,
-            error,
-        })
+        Ok(Clip::new(source.name(), tracks)?)
     }
 
     /// Whether anything of a clip can be taken over, and all that matters.
@@ -129,21 +125,20 @@ fn push(track: &mut Track, pose: &Pose) {
     }
 }
 
-/// Seconds of the keys, and the rate that gives them.
-fn times(clip: &Clip, options: &BakeOptions) -> Result<(Vec<f64>, f64), RetargetError> {
+/// Seconds of the keys.
+fn times(clip: &Clip, options: &BakeOptions) -> Result<Vec<f64>, RetargetError> {
     let duration = f64::from(clip.duration());
     let most_keys = clip.tracks().iter().map(|track| track.times.len()).max().unwrap_or(1);
-    let (frames, fps) = match options.fps {
+    let frames = match options.fps {
         Some(fps) if !(fps > 0.0 && fps.is_finite()) => return Err(RetargetError::Fps { fps }),
-        Some(fps) => ((duration * f64::from(fps)).round(), f64::from(fps)),
-        None => (most_keys as f64, if duration > 0.0 { most_keys as f64 / duration } else { 0.0 }),
+        Some(fps) => (duration * f64::from(fps)).round(),
+        None => most_keys as f64,
     };
-    let frames = frames.max(1.0);
     if frames > MOST_FRAMES as f64 {
         let (clip, frames) = (clip.name().into(), frames as u64);
         return Err(RetargetError::TooManyFrames { clip, frames, most: MOST_FRAMES });
     }
-    let frames = if duration > 0.0 { frames as u32 } else { 1 };
+    let frames = if duration > 0.0 { frames.max(1.0) as u32 } else { 1 };
     let step = duration / f64::from(frames.max(2) - 1);
-    Ok(((0..frames).map(|frame| f64::from(frame) * step).collect(), fps))
+    Ok((0..frames).map(|frame| f64::from(frame) * step).collect())
 }

@@ -117,14 +117,7 @@ pub enum RetargetError {
         /// Keys allowed.
         most: u64,
     },
-    /// Keys that make no clip, such as a duration so short that two of them coincide.
-    #[error("clip `{clip}` at {fps} keys a second: {error}")]
-    Clip {
-        /// Its name.
-        clip: String,
-        /// The rate.
-        fps: f64,
-        /// What is wrong.
-        error: ClipError,
-    },
+    /// Keys that make no clip.
+    #[error(transparent)]
+    Clip(#[from] ClipError),
 }

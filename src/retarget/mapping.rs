@@ -140,7 +140,7 @@ pub(super) fn map(
 }
 
 /// The first joint of a skin with each name, else the first node.
-fn nodes_by_name(model: &Model) -> HashMap<&str, u32> {
+pub(super) fn nodes_by_name(model: &Model) -> HashMap<&str, u32> {
     let is_joint = joints_of_skins(model);
     let names = model.skeleton().names();
     let mut nodes = HashMap::new();

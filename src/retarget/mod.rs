@@ -22,11 +22,12 @@
 //!   are not mapped (three.js writes constant ones where a source joint has the same name).
 //!
 //! ```no_run
-//! use sinew::{Model, retarget::{BakeOptions, Retarget, RetargetOptions, names_alike}};
+//! use sinew::{Model, retarget::{BakeOptions, Retarget, RetargetOptions, hip_of, names_alike}};
 //!
 //! let (source, target) = (Model::load("walk.glb")?, Model::load("hero.glb")?);
 //! let names = names_alike(&source, &target);
-//! let options = RetargetOptions { names, hip: Some("Hips".into()), ..Default::default() };
+//! let hip = hip_of(&source, &names);
+//! let options = RetargetOptions { names, hip, ..Default::default() };
 //! let mut retarget = Retarget::new(&source, &target, &options)?;
 //! let walk = retarget.clip(0, &BakeOptions::default())?;
 //! let hero = target.with_clips([walk])?;
@@ -44,7 +45,7 @@ mod world_copy;
 
 pub use error::RetargetError;
 pub use mapping::{MappedJoint, Report};
-pub use names::names_alike;
+pub use names::{hip_of, names_alike};
 pub use options::{BakeOptions, Keep, Mode, RestRelative, RetargetOptions, TargetJoints, WorldCopy};
 
 use self::{

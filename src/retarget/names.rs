@@ -1,10 +1,13 @@
 use std::collections::{BTreeMap, HashMap};
 
-use super::mapping::joints_of_skins;
+use super::mapping::{joints_of_skins, nodes_by_name};
 use crate::model::Model;
 
 /// What tools put before every joint's name, in lower case; digits and a separator may follow.
 const PREFIXES: [&str; 7] = ["mixamorig", "bip001", "bip01", "cc_base", "valvebiped", "j_bip", "def"];
+
+/// Plain names of the joint that carries the body.
+const HIPS: [&str; 3] = ["hip", "hips", "pelvis"];
 
 /// Names that are equal in both models, as [`names`](super::RetargetOptions::names): target name to source name.
 /// Case does not count, `.`, `-` and blanks count as `_`, everything up to the last `:` or `|` is dropped, and so are
@@ -19,6 +22,27 @@ pub fn names_alike(source: &Model, target: &Model) -> BTreeMap<String, String> {
     }
     let pair = |name: &str| Some((name.to_owned(), (*sources.get(&plain(name))?).to_owned()));
     joint_names(target).filter_map(pair).collect()
+}
+
+/// The source joint that carries the body, among those that `names` maps: the first called `hip`, `hips` or `pelvis`
+/// but for what [`names_alike`] leaves out, else the one that all others hang on.
+#[must_use]
+pub fn hip_of(source: &Model, names: &BTreeMap<String, String>) -> Option<String> {
+    let nodes = nodes_by_name(source);
+    let skeleton = source.skeleton();
+    let name_of = |node: u32| &skeleton.names()[node as usize];
+    let mut is_mapped = vec![false; skeleton.len()];
+    let mapped = names.values().filter_map(|name| nodes.get(name.as_str()));
+    mapped.for_each(|&node| is_mapped[node as usize] = true);
+    let mut mapped = skeleton.order().iter().copied().filter(|&node| is_mapped[node as usize]);
+    if let Some(node) = mapped.clone().find(|&node| HIPS.contains(&plain(name_of(node)).as_str())) {
+        return Some(name_of(node).clone());
+    }
+    // Parents come first, so that nothing else can be above all.
+    let top = mapped.next()?;
+    let is_below =
+        |node: u32| std::iter::successors(Some(node), |&n| skeleton.parents()[n as usize]).any(|n| n == top);
+    mapped.all(is_below).then(|| name_of(top).clone())
 }
 
 /// Names of the joints of all skins, in node order; of all nodes where there is no skin. Never empty ones.

@@ -64,7 +64,7 @@ impl Plan {
                 options.local_offsets.get(name).map_or(DQuat::IDENTITY, |q| q.as_dquat().normalize());
             let (source_rest, from) = before.at(Some(joint.source));
             let (target_rest, to) = after.at(Some(joint.target));
-            let hip = || {
+            let hip = || -> Result<_, RetargetError> {
                 let (source_rest, target_rest) = (source_rest.translation, target_rest.translation);
                 let ratio = ratio(mode.hip_ratio, source_rest.y, target_rest.y)? * f64::from(options.scale);
                 let target_rest = target_rest + options.hip_position.as_dvec3() * ratio;
