@@ -6,7 +6,7 @@ use super::{Mode, RetargetError, RetargetOptions, TargetJoints};
 use crate::model::Model;
 
 /// What was mapped and what was not.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// Joints that take part, in the order in which they are placed.
     pub mapped: Vec<MappedJoint>,
@@ -19,6 +19,20 @@ pub struct Report {
     /// Target names of local offsets that turn nothing: they belong to no mapped joint, or the target of
     /// [`Mode::WorldCopy`] is a bare skeleton.
     pub unused_offsets: Vec<String>,
+    /// Of [`Mode::RestRelative`]: how far apart source and target point in their reference poses, for each joint with
+    /// exactly one next mapped joint, parents first.
+    pub rest_angles: Vec<RestAngle>,
+}
+
+/// How a joint of the target points against its source in the reference poses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RestAngle {
+    /// Node of the target.
+    pub target: u32,
+    /// Between the directions to the next mapped joint, after what is above has been aligned.
+    pub degrees: f32,
+    /// Whether the target was turned by that much.
+    pub is_aligned: bool,
 }
 
 /// A pair of nodes.

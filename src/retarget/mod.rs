@@ -9,7 +9,7 @@
 //!   rest pose, the target turns since its own, `Q` being [`RestRelative::turn`]. A target that rests differently
 //!   keeps the difference: when a source that rests with its arms level (T) lets them hang, a target that rests with
 //!   them lowered (A) lowers them as much again. Give [`RestRelative::target_rest`] (or `source_rest`) a pose in which
-//!   both stand alike, and only that pose counts. The hip comes to
+//!   both stand alike, or let [`RestRelative::align`] make one, and only that pose counts. The hip comes to
 //!   `rest_t + (Q · (position_s − rest_s) · hip_influence + hip_position) · scale · ratio`, with the ratio of the two
 //!   rest heights. World rotations are products of local ones: bodies that are mirrored by a negative scale are
 //!   turned as if they were not. All that is not mapped stays as it is in the target's pose.
@@ -34,6 +34,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod align;
 mod bake;
 mod error;
 mod mapping;
@@ -44,9 +45,9 @@ mod rest_relative;
 mod world_copy;
 
 pub use error::RetargetError;
-pub use mapping::{MappedJoint, Report};
+pub use mapping::{MappedJoint, Report, RestAngle};
 pub use names::{hip_of, names_alike};
-pub use options::{BakeOptions, Keep, Mode, RestRelative, RetargetOptions, TargetJoints, WorldCopy};
+pub use options::{Align, BakeOptions, Keep, Mode, RestRelative, RetargetOptions, TargetJoints, WorldCopy};
 
 use self::{
     mapping::{Joints, map},
@@ -76,7 +77,7 @@ impl Retarget {
     pub fn new(source: &Model, target: &Model, options: &RetargetOptions) -> Result<Self, RetargetError> {
         check_numbers(options)?;
         let joints = Joints::of(target, options)?;
-        let report = map(source, target, &joints, options)?;
+        let mut report = map(source, target, &joints, options)?;
         let worlds = Worlds::above(source.skeleton(), report.mapped.iter().map(|joint| joint.source));
         let plan = match &options.mode {
             Mode::WorldCopy(mode) => {
@@ -84,7 +85,7 @@ impl Retarget {
             }
             Mode::RestRelative(mode) => {
                 let source = (source, &worlds);
-                Plan::RestRelative(rest_relative::Plan::new(source, target, &report, options, mode)?)
+                Plan::RestRelative(rest_relative::Plan::new(source, target, &mut report, options, mode)?)
             }
         };
         Ok(Self { source: source.clone(), target: target.clone(), report, worlds, plan })

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use glam::{Quat, Vec3};
 
@@ -78,12 +78,30 @@ pub struct RestRelative {
     pub source_rest: Option<Pose>,
     /// A pose of the target in which it stands as the source does in `source_rest`; `None` is its rest pose.
     pub target_rest: Option<Pose>,
+    /// Which joints of the target's pose are first turned to where the source's point.
+    pub align: Align,
     /// From the hip's height in the source to that in the target; `None` takes the ratio of the heights above
     /// y = 0 in the two poses.
     pub hip_ratio: Option<f32>,
     /// From the directions of the source to those of the target, for bodies that face different ways. Any length
     /// but zero.
     pub turn: Quat,
+}
+
+/// Which joints of a target that rests otherwise than its source are brought to where the source's point, in the pose
+/// that [`RestRelative`] measures from. Only joints with exactly one next mapped joint point anywhere. It is the
+/// shortest turn, so twist stays; joints below turn along.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Align {
+    /// None: a target that rests differently keeps the difference.
+    #[default]
+    Off,
+    /// Those more than 20 degrees apart: arms that rest level in one body and lowered in the other, but not the small
+    /// differences in how bodies are built.
+    Far,
+    /// Those of these target names.
+    Joints(BTreeSet<String>),
 }
 
 /// Which nodes of the target are its joints, and in which order they are placed.

@@ -4,6 +4,7 @@ use glam::{DQuat, DVec3, Quat};
 
 use super::{
     RestRelative, RetargetError, RetargetOptions,
+    align::{Bodies, align},
     mapping::Report,
     matrix::{Local, Worlds, finite, inverse, unit},
 };
@@ -46,15 +47,17 @@ impl Plan {
     pub(super) fn new(
         source: (&Model, &Worlds),
         target: &Model,
-        report: &Report,
+        report: &mut Report,
         options: &RetargetOptions,
         mode: &RestRelative,
     ) -> Result<Self, RetargetError> {
-        let mut before = source.1.clone();
-        set_reference(&mut before, source.0, mode.source_rest.as_ref(), "source_rest")?;
-        let mut after = Worlds::above(target.skeleton(), report.mapped.iter().map(|joint| joint.target));
-        set_reference(&mut after, target, mode.target_rest.as_ref(), "target_rest")?;
         let turn = mode.turn.as_dquat().normalize();
+        let mut before = source.1.clone();
+        before.set(&reference(source.0, mode.source_rest.as_ref(), "source_rest")?.as_mut());
+        let mut after = Worlds::above(target.skeleton(), report.mapped.iter().map(|joint| joint.target));
+        let mut pose = reference(target, mode.target_rest.as_ref(), "target_rest")?;
+        let bodies = Bodies { source: &before, turn, skeleton: target.skeleton(), mapped: &report.mapped };
+        report.rest_angles = align(&bodies, &mode.align, &mut pose, &mut after);
         let mut joints = vec![None; after.chain().len()];
         let mut place = vec![0; target.skeleton().len()];
         after.chain().iter().enumerate().for_each(|(at, (node, _))| place[*node as usize] = at);
@@ -103,25 +106,20 @@ impl Plan {
     }
 }
 
-/// World transforms of a reference pose; without one, of the rest pose.
-fn set_reference(
-    worlds: &mut Worlds,
-    model: &Model,
-    pose: Option<&Pose>,
-    option: &'static str,
-) -> Result<(), RetargetError> {
-    let mut pose = pose.cloned().unwrap_or_else(|| Pose::rest(model));
+/// A reference pose; without one, the rest pose.
+fn reference(model: &Model, pose: Option<&Pose>, option: &'static str) -> Result<Pose, RetargetError> {
+    let pose = pose.cloned().unwrap_or_else(|| Pose::rest(model));
     let expected = model.skeleton().len();
     let found = pose.translations.len().min(pose.rotations.len()).min(pose.scales.len());
     if found < expected {
         return Err(RetargetError::PoseSize { option, found, expected });
     }
     let is_number = |q: &Quat| q.is_finite() && q.length_squared() > 0.0;
-    if !pose.rotations.iter().all(is_number) || !pose.translations.iter().all(|t| t.is_finite()) {
+    let mut vectors = pose.translations.iter().chain(&pose.scales);
+    if !pose.rotations.iter().all(is_number) || !vectors.all(|v| v.is_finite()) {
         return Err(RetargetError::NotFinite { option });
     }
-    worlds.set(&pose.as_mut());
-    Ok(())
+    Ok(pose)
 }
 
 /// Of heights above y = 0, unless it is given.

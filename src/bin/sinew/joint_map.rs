@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use glam::{Quat, Vec3};
 use serde_json::{Map, Value};
+use sinew::retarget::Align;
 
 use crate::failure::Failure;
 
@@ -19,6 +20,7 @@ pub(crate) struct JointMap {
     pub(crate) scale: Option<f32>,
     pub(crate) turn: Option<Quat>,
     pub(crate) local_offsets: BTreeMap<String, Quat>,
+    pub(crate) align: Option<Align>,
     pub(crate) source_rest: Option<Moment>,
     pub(crate) target_rest: Option<Moment>,
     pub(crate) preserve_bone_matrix: Option<bool>,
@@ -77,6 +79,7 @@ fn parse(text: &str) -> Result<JointMap, String> {
                     map.local_offsets.insert(joint.clone(), Quat::from_array(floats(joint, offset)?));
                 }
             }
+            "align" => map.align = Some(align_of(value)?),
             "source_rest" => map.source_rest = Some(moment(key, value)?),
             "target_rest" => map.target_rest = Some(moment(key, value)?),
             "preserve_bone_matrix" => map.preserve_bone_matrix = Some(flag()?),
@@ -94,6 +97,19 @@ fn names(object: &Map<String, Value>) -> Result<BTreeMap<String, String>, String
         None => Err(format!("`{target}` must be followed by the name of a source joint")),
     };
     object.iter().map(name).collect()
+}
+
+fn align_of(value: &Value) -> Result<Align, String> {
+    let wrong = || "`align` must be \"far\", \"off\" or a list of target joints".to_owned();
+    if let Some(text) = value.as_str() {
+        return match text {
+            "far" => Ok(Align::Far),
+            "off" => Ok(Align::Off),
+            _ => Err(wrong()),
+        };
+    }
+    let names = value.as_array().ok_or_else(wrong)?.iter().map(|name| name.as_str().map(str::to_owned));
+    names.collect::<Option<_>>().map(Align::Joints).ok_or_else(wrong)
 }
 
 fn float(key: &str, value: &Value) -> Result<f32, String> {
@@ -139,7 +155,8 @@ mod tests {
     fn options_stand_beside_names() {
         let map = parse(
             r#"{"names": null, "hip": null, "hip_influence": [1, 0, 1], "turn": [0, 1, 0, 0], "use_target_matrix": true,
-                "local_offsets": {"arm": [0, 0, 0, 1]}, "source_rest": {"clip": 2}, "scale": 2}"#,
+                "local_offsets": {"arm": [0, 0, 0, 1]}, "source_rest": {"clip": 2}, "scale": 2,
+                "align": ["arm"]}"#,
         )
         .unwrap();
         let wanted = JointMap {
@@ -148,6 +165,7 @@ mod tests {
             turn: Some(Quat::from_xyzw(0.0, 1.0, 0.0, 0.0)),
             use_target_matrix: Some(true),
             local_offsets: [("arm".to_owned(), Quat::IDENTITY)].into(),
+            align: Some(Align::Joints(["arm".to_owned()].into())),
             source_rest: Some(Moment { clip: "2".into(), time: 0.0 }),
             scale: Some(2.0),
             ..Default::default()
@@ -163,6 +181,10 @@ mod tests {
             (r#"{"names": {}, "hips": "a"}"#, "there is no option `hips`"),
             (r#"{"names": {}, "hip": 3}"#, "`hip` must be a name, or null"),
             (r#"{"names": {}, "hip_position": [1, 2]}"#, "`hip_position` must be a list of 3 numbers"),
+            (
+                r#"{"names": {}, "align": "near"}"#,
+                r#"`align` must be "far", "off" or a list of target joints"#,
+            ),
             (r#"{"names": {}, "scale": "2"}"#, "`scale` must be a number"),
             (r#"{"names": {}, "use_target_matrix": 1}"#, "`use_target_matrix` must be true or false"),
             (

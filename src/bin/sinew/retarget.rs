@@ -8,7 +8,8 @@ use sinew::{
     animate::{Pose, sample},
     model::Clip,
     retarget::{
-        BakeOptions, Keep, Mode, RestRelative, Retarget, RetargetOptions, WorldCopy, hip_of, names_alike,
+        Align, BakeOptions, Keep, Mode, RestAngle, RestRelative, Retarget, RetargetOptions, WorldCopy,
+        hip_of, names_alike,
     },
 };
 
@@ -76,6 +77,8 @@ const MAP: &str = r#"The map, where it is more than a table of names, is an obje
   local_offsets            {"target joint": [x, y, z, w]}, a rotation after the source's
 of rest-relative:
   source_rest, target_rest {"clip": NAME or INDEX, "time": SECONDS}, poses in which both stand alike
+  align                    "far" (the default): target joints that point more than 20 degrees off in those poses are
+                           turned to where the source's point; "off"; or ["target joint", ...]
   hip_ratio                in the place of the ratio of hip heights
   turn                     [x, y, z, w], for bodies that face different ways
 of world-copy:
@@ -147,6 +150,7 @@ fn options(args: &Args, map: JointMap, source: &Model, target: &Model) -> Result
         ModeName::RestRelative => Mode::RestRelative(RestRelative {
             source_rest: rest(map.source_rest, source, &args.source)?,
             target_rest: rest(map.target_rest, target, &args.target)?,
+            align: map.align.unwrap_or(Align::Far),
             hip_ratio: map.hip_ratio,
             turn: map.turn.unwrap_or_default(),
         }),
@@ -242,6 +246,10 @@ impl Facts<'_> {
         list("source names that do not exist", unknown.collect());
         list("target names that do not exist", report.unknown_targets.clone());
         list("local offsets without effect", report.unused_offsets.clone());
+        let names = self.target.skeleton().names();
+        let angle = |angle: &RestAngle| format!("{} by {:.0}", names[angle.target as usize], angle.degrees);
+        let aligned = report.rest_angles.iter().filter(|angle| angle.is_aligned);
+        list("joints aligned at rest, in degrees", aligned.map(angle).collect());
         match &self.hip {
             Some(hip) => out.push(format!("  hip: {hip}")),
             None => out.push("  no hip: rotations alone".into()),
@@ -262,6 +270,11 @@ impl Facts<'_> {
         });
         let pair = |(target, source): (&str, &str)| json!({ "target": target, "source": source });
         let unknown = report.unknown_sources.iter().map(|(target, source)| pair((target, source)));
+        let names = self.target.skeleton().names();
+        let angles = report.rest_angles.iter().map(|angle| {
+            let target = &names[angle.target as usize];
+            json!({ "target": target, "degrees": angle.degrees, "aligned": angle.is_aligned })
+        });
         let data = json!({
             "source": args.source.display().to_string(),
             "target": args.target.display().to_string(),
@@ -272,6 +285,7 @@ impl Facts<'_> {
             "unmapped": self.unmapped(),
             "unknown_sources": unknown.collect::<Vec<_>>(),
             "unknown_targets": report.unknown_targets,
+            "rest_angles": angles.collect::<Vec<_>>(),
             "unused_offsets": report.unused_offsets,
             "clips": clips.collect::<Vec<_>>(),
             "lost": lost,
