@@ -4,7 +4,7 @@ use glam::{Quat, Vec3};
 use sinew::{
     animate::{Pose, set_world},
     model::Transform,
-    retarget::{Mode, RestRelative, RetargetOptions},
+    retarget::{Align, Mode, RestRelative, Retarget, RetargetOptions},
 };
 
 use crate::bodies::{
@@ -108,12 +108,67 @@ fn arms_that_rest_level_and_arms_that_rest_lowered_keep_their_difference() {
         retargeted(&t, &pose, &a, &with(RestRelative { target_rest: Some(level), ..Default::default() }));
     assert_turn(out.rotations[1], turn_z(-30.0));
 
+    // Left to find that out itself, it does, and says by how much.
+    let align = with(RestRelative { align: Align::Far, ..Default::default() });
+    assert_turn(retargeted(&t, &pose, &a, &align).rotations[1], turn_z(-30.0));
+    let report = Retarget::new(&t, &a, &align).unwrap().report().clone();
+    let angles: Vec<_> =
+        report.rest_angles.iter().map(|r| (r.target, r.degrees.round(), r.is_aligned)).collect();
+    assert_eq!(angles, [(0, 0.0, false), (1, 45.0, true)]);
+
     // The same said of the source.
     let mut hanging = Pose::rest(&t);
     hanging.rotations[1] = turn_z(-45.0);
     let out =
         retargeted(&t, &pose, &a, &with(RestRelative { source_rest: Some(hanging), ..Default::default() }));
     assert_turn(out.rotations[1], turn_z(-30.0));
+}
+
+/// Two links of a metre each; the second is lowered by these degrees, the first by the others.
+fn chain(first: f32, second: f32) -> sinew::Model {
+    let turned = |t: Transform, degrees: f32| Transform { rotation: turn_z(-degrees), ..t };
+    let nodes = vec![
+        node("hip", None, turned(at(0.0, 1.0, 0.0), first)),
+        node("arm", Some(0), turned(at(1.0, 0.0, 0.0), second)),
+        node("hand", Some(1), at(1.0, 0.0, 0.0)),
+    ];
+    model(skinned(nodes, &[0, 1, 2], 0, None))
+}
+
+#[test]
+fn what_hangs_on_an_aligned_joint_turns_along_before_it_is_looked_at() {
+    // 50 degrees off at the first link, the second in line with it: one turn brings both where they belong.
+    let (source, target) = (chain(0.0, 0.0), chain(50.0, 0.0));
+    let options = with(RestRelative { align: Align::Far, ..Default::default() });
+    let report = Retarget::new(&source, &target, &options).unwrap().report().clone();
+    let angles: Vec<_> =
+        report.rest_angles.iter().map(|r| (r.target, r.degrees.round(), r.is_aligned)).collect();
+    assert_eq!(angles, [(0, 50.0, true), (1, 0.0, false)]);
+    let out = retargeted(&source, &Pose::rest(&source), &target, &options);
+    assert_turn(out.rotations[0], Quat::IDENTITY);
+    assert_turn(out.rotations[1], Quat::IDENTITY);
+}
+
+#[test]
+fn twenty_degrees_are_not_far_and_named_joints_are_aligned_however_near() {
+    let (source, target) = (chain(0.0, 0.0), chain(0.0, 19.0));
+    let turned = |align| {
+        let options = with(RestRelative { align, ..Default::default() });
+        retargeted(&source, &Pose::rest(&source), &target, &options).rotations[1]
+    };
+    assert_turn(turned(Align::Far), turn_z(-19.0));
+    assert_turn(turned(Align::Joints(["arm".to_owned()].into())), Quat::IDENTITY);
+    assert_turn(turned(Align::Joints(["hip".to_owned()].into())), turn_z(-19.0));
+}
+
+#[test]
+fn a_joint_that_points_the_opposite_way_is_turned_by_half_a_turn() {
+    let (source, target) = (chain(0.0, 0.0), chain(180.0, 0.0));
+    let options = with(RestRelative { align: Align::Far, ..Default::default() });
+    let mut out = retargeted(&source, &Pose::rest(&source), &target, &options);
+    let mut world = vec![glam::Affine3A::IDENTITY; 3];
+    set_world(target.skeleton(), glam::Affine3A::IDENTITY, &out.as_mut(), &mut world);
+    assert_vector(world[2].translation.into(), Vec3::new(2.0, 1.0, 0.0));
 }
 
 #[test]
