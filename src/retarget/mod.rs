@@ -99,7 +99,8 @@ impl Retarget {
 
     /// The target as the source stands. `source` and `target` have as many nodes as their models, and are in the
     /// pose that the frame has given them so far; what is not mapped stays, but for [`Mode::WorldCopy`]'s bind
-    /// pose. Morph weights are left alone. Rotations come out with unit length. Allocates nothing.
+    /// pose. Morph weights are left alone. Rotations come out with unit length. A pose with
+    /// fewer nodes panics. Allocates nothing.
     pub fn pose(&mut self, source: &PoseMut<'_>, target: &mut PoseMut<'_>) {
         self.worlds.set(source);
         match &mut self.plan {
