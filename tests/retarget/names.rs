@@ -2,7 +2,7 @@
 
 use sinew::{
     model::{ModelDesc, Skeleton, Transform},
-    retarget::{hip_of, names_alike},
+    retarget::{Retarget, RetargetOptions, hip_of, names_alike},
 };
 
 use crate::bodies::{body, model, node};
@@ -49,4 +49,15 @@ fn the_hip_is_the_one_called_so_else_the_one_that_all_hang_on() {
     assert_eq!(hip(&chain(&["root", "Bip001 Pelvis", "spine"])).as_deref(), Some("Bip001 Pelvis"));
     assert_eq!(hip(&chain(&["root", "hip_l", "spine"])).as_deref(), Some("root"));
     assert_eq!(hip(&named(&["left", "right"])), None);
+}
+
+#[test]
+fn of_nodes_with_one_name_a_joint_of_a_skin_is_meant() {
+    // The mesh node comes first and is called as the joint.
+    let nodes =
+        vec![node("hip", None, Transform::IDENTITY), node("hip", None, crate::bodies::at(0.0, 1.0, 0.0))];
+    let source = model(crate::bodies::skinned(nodes, &[1], 0, None));
+    let options = RetargetOptions { names: crate::bodies::alike(&["hip"]), ..Default::default() };
+    let retarget = Retarget::new(&source, &model(body(1.0)), &options).unwrap();
+    assert_eq!(retarget.report().mapped[0].source, 1);
 }

@@ -162,6 +162,21 @@ fn twenty_degrees_are_not_far_and_named_joints_are_aligned_however_near() {
 }
 
 #[test]
+fn a_joint_with_two_next_joints_points_nowhere() {
+    let fork = |height: f32| {
+        let nodes = vec![
+            node("hip", None, at(0.0, 1.0, 0.0)),
+            node("arm", Some(0), at(0.5, height, 0.0)),
+            node("hand", Some(0), at(-0.5, height, 0.0)),
+        ];
+        model(skinned(nodes, &[0, 1, 2], 0, None))
+    };
+    let options = with(RestRelative { align: Align::Far, ..Default::default() });
+    let report = Retarget::new(&fork(0.0), &fork(5.0), &options).unwrap().report().clone();
+    assert_eq!(report.rest_angles, []);
+}
+
+#[test]
 fn a_joint_that_points_the_opposite_way_is_turned_by_half_a_turn() {
     let (source, target) = (chain(0.0, 0.0), chain(180.0, 0.0));
     let options = with(RestRelative { align: Align::Far, ..Default::default() });
