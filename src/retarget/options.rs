@@ -47,6 +47,10 @@ impl Default for RetargetOptions {
 /// The two arithmetics; the [module](super) has their formulas.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one a Retarget, and a box would be in every caller's way"
+)]
 pub enum Mode {
     /// World rotations as they are: for bodies whose joints have the same axes.
     WorldCopy(WorldCopy),

@@ -141,7 +141,6 @@ fn moment(key: &str, value: &Value) -> Result<Moment, String> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
 
     #[test]
