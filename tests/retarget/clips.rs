@@ -1,11 +1,14 @@
 //! Whole clips.
 
-use glam::{Quat, Vec3};
+use glam::{Affine3A, Quat, Vec3};
 use sinew::{
     Animator, Model,
-    animate::{Pose, sample},
+    animate::{Pose, sample, set_world},
     model::Channel,
-    retarget::{BakeOptions, Keep, Retarget},
+    retarget::{
+        BakeOptions, Keep, Mode, RestRelative, Retarget, RetargetError, RetargetOptions, WorldCopy, hip_of,
+        names_alike,
+    },
 };
 
 use crate::bodies::{assert_turn, assert_vector, body, model, raise, relative, turn_z};
@@ -107,4 +110,42 @@ fn one_character_drives_another_from_frame_to_frame() {
     animator.refresh(follower).unwrap();
     assert_vector(animator.local(follower, 0).unwrap().translation, Vec3::new(0.0, 2.5, 0.0));
     assert_turn(animator.local(follower, 1).unwrap().rotation, turn_z(45.0));
+}
+
+#[test]
+fn the_demo_character_takes_over_its_own_clips_unchanged_in_both_modes_unless_they_scale() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/mascot.glb");
+    let model = Model::load(path).unwrap();
+    let names = names_alike(&model, &model);
+    let hip = hip_of(&model, &names);
+    let hip_node = model.skeleton().find(hip.as_deref().unwrap()).unwrap();
+    let mut world = vec![Affine3A::IDENTITY; model.skeleton().len()];
+    let copy = WorldCopy { preserve_bone_positions: false, ..Default::default() };
+    for mode in [Mode::RestRelative(RestRelative::default()), Mode::WorldCopy(copy)] {
+        let options = RetargetOptions { mode, names: names.clone(), hip: hip.clone(), ..Default::default() };
+        let mut retarget = Retarget::new(&model, &model, &options).unwrap();
+        assert_eq!((retarget.report().mapped.len(), retarget.report().unmapped.len()), (42, 0));
+        let refused = (0..).zip(model.clips()).filter(|(index, _)| {
+            matches!(retarget.clip(*index, &BakeOptions::default()), Err(RetargetError::ScaleTrack { .. }))
+        });
+        assert_eq!(refused.map(|(_, clip)| clip.name()).collect::<Vec<_>>(), ["jump"]);
+        // The jump squashes and stretches, which is not taken over.
+        for clip in model.clips().iter().filter(|clip| clip.name() != "jump") {
+            for time in [0.1, 0.4, 0.7] {
+                let (mut pose, mut out) = (sample(&model, clip, time), Pose::rest(&model));
+                retarget.pose(&pose.as_mut(), &mut out.as_mut());
+                for joint in &retarget.report().mapped {
+                    let (found, wanted) = (out.transform(joint.target), pose.transform(joint.target));
+                    let apart = |sign: f32| (found.rotation - wanted.rotation * sign).length();
+                    assert!(apart(1.0).min(apart(-1.0)) < 1e-5, "{}: {found:?}, {wanted:?}", clip.name());
+                }
+                // Where the root moves too, the hip makes up for it.
+                let mut place = |pose: &mut Pose| {
+                    set_world(model.skeleton(), Affine3A::IDENTITY, &pose.as_mut(), &mut world);
+                    world[hip_node as usize].translation
+                };
+                assert!((place(&mut out) - place(&mut pose)).length() < 1e-5, "{}", clip.name());
+            }
+        }
+    }
 }

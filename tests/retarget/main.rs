@@ -1,4 +1,5 @@
 //! Retargeting: what is refused, each option by itself, three.js's results, and the program.
+#![cfg(feature = "gltf")]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
