@@ -67,6 +67,7 @@ pub mod lint;
 pub mod model;
 #[cfg(feature = "render")]
 pub mod render;
+pub mod retarget;
 #[cfg(feature = "shader")]
 pub mod shader;
 pub mod shaders;

@@ -15,9 +15,12 @@ mod counting;
 use common::models::{Shape, character};
 use sinew::{
     Animator, CpuDeformer, Deformer, Precision,
-    animate::{CompressOptions, CompressedClips, JointMatrix, LayerKind, Mask, Reference},
+    animate::{
+        CompressOptions, CompressedClips, JointMatrix, LayerKind, Mask, Pose, Reference, set_channels,
+    },
     declare,
     graph::{Graph, Limits, Runtime, RuntimeOptions, UploadRing},
+    retarget::{Mode, RestRelative, Retarget, RetargetOptions, WorldCopy},
 };
 
 const FRAMES: u64 = 40;
@@ -215,9 +218,27 @@ fn in_a_pool(run: impl FnOnce() -> u64 + Send) -> u64 {
     run()
 }
 
+/// One character drives another, in each mode.
+fn retargeting(mode: Mode) -> u64 {
+    let data = character(1, SHAPE);
+    let names = data.skeleton().names().iter().map(|name| (name.clone(), name.clone())).collect();
+    let options = RetargetOptions { mode, names, hip: Some("joint 1".into()), ..Default::default() };
+    let mut retarget = Retarget::new(&data, &data, &options).unwrap();
+    let (mut source, mut target) = (Pose::rest(&data), Pose::rest(&data));
+    let mut time = 0.0;
+    steady(|| {
+        time += 1.0 / 60.0;
+        set_channels(&data, &data.clips()[0], time, &mut source.as_mut());
+        retarget.pose(&source.as_mut(), &mut target.as_mut());
+    })
+}
+
 // One test: the counter is shared by all threads of the binary.
 #[test]
 fn a_steady_frame_allocates_nothing_beyond_wgpus_own_calls() {
+    for mode in [Mode::WorldCopy(WorldCopy::default()), Mode::RestRelative(RestRelative::default())] {
+        assert_eq!(retargeting(mode.clone()), 0, "{mode:?}");
+    }
     let mut graphs = Vec::new();
     for characters in [1, 32] {
         let cpu = in_a_pool(|| on_cpu(characters));

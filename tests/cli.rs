@@ -77,7 +77,7 @@ fn triangle(folder: &std::path::Path) -> String {
 #[test]
 fn help_works_for_the_program_and_every_command() {
     assert_eq!(sinew(&["--help"]).code, 0);
-    for command in ["inspect", "render", "bake", "graph", "doctor"] {
+    for command in ["inspect", "render", "bake", "retarget", "graph", "doctor"] {
         let said = sinew(&[command, "--help"]);
         assert_eq!(said.code, 0, "{command}");
         assert!(said.stdout.contains("Usage: sinew"), "{}", said.stdout);

@@ -243,6 +243,17 @@ impl Model {
         self.clips().iter().position(|c| c.name() == name).map(|i| i as u32)
     }
 
+    /// The same model with more clips, after its own. Shares nothing with `self`, unless there are none to add.
+    pub fn with_clips(&self, clips: impl IntoIterator<Item = Clip>) -> Result<Self, ModelError> {
+        let mut clips = clips.into_iter().peekable();
+        if clips.peek().is_none() {
+            return Ok(self.clone());
+        }
+        let mut desc = self.data.desc.clone();
+        desc.clips.extend(clips);
+        Self::new(desc)
+    }
+
     /// Materials.
     #[must_use]
     pub fn materials(&self) -> &[Material] {

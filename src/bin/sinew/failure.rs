@@ -61,6 +61,7 @@ from_library!(
     sinew::export::ExportError,
     sinew::fix::FixError,
     sinew::render::RenderError,
+    sinew::retarget::RetargetError,
     sinew::graph::GraphErrors,
     sinew::graph::RunError,
 );

@@ -9,7 +9,7 @@ use sinew::{
     model::Severity,
 };
 
-use crate::{failure::Failure, inspect::finding, load, ui::Ui};
+use crate::{failure::Failure, glb, inspect::finding, load, ui::Ui};
 
 /// Write a repaired file: weights sum up to one and are sorted, joints and targets that do nothing are dropped
 ///
@@ -38,23 +38,10 @@ fn influences(text: &str) -> Result<usize, String> {
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
-    let is_glb = args.output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("glb"));
-    if !is_glb {
-        return Err(Failure::usage(format_args!("`{}` does not end in .glb", args.output.display()))
-            .help("give the name of a GLB file to write"));
-    }
+    glb::check(&args.output, &[&args.file])?;
     let model = load::read(&args.file, ui).map_err(|error| load::explain(&args.file, &error))?;
-    if let (Ok(from), Ok(to)) = (args.file.canonicalize(), args.output.canonicalize())
-        && from == to
-    {
-        return Err(Failure::usage("the output is the file itself").help("write to another file"));
-    }
     let fixed = fix(&model, &FixOptions { influences: args.influences })?;
-    let bytes = fixed.model.to_glb()?;
-    fs::write(&args.output, &bytes).map_err(|error| {
-        Failure::new(format_args!("cannot write `{}`: {error}", args.output.display()))
-            .help("check that the folder exists and may be written to")
-    })?;
+    let bytes = glb::write(&args.output, &fixed.model)?;
     let repairs = model.diagnostics().iter().filter(|finding| finding.severity == Severity::Repaired);
     let changes: Vec<_> = repairs.chain(&fixed.changes).collect();
     let lost = lost(&args.file, &model);
@@ -62,21 +49,20 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
         let report = json!({
             "file": args.file.display().to_string(),
             "output": args.output.display().to_string(),
-            "bytes": bytes.len(),
+            "bytes": bytes,
             "changes": changes.iter().map(|change| finding(change)).collect::<Vec<_>>(),
             "lost": lost,
         });
         return ui.result(format!("{report:#}"));
     }
-    let mut out =
-        vec![format!("{}: {} bytes, {} changes", args.output.display(), bytes.len(), changes.len())];
+    let mut out = vec![format!("{}: {} bytes, {} changes", args.output.display(), bytes, changes.len())];
     out.extend(changes.iter().map(|change| format!("  {change}")));
     out.extend(lost.iter().map(|lost| format!("  not carried over: {lost}")));
     ui.result(out.join("\n"))
 }
 
 /// What the file holds and a model does not.
-fn lost(path: &std::path::Path, model: &Model) -> Vec<String> {
+pub(crate) fn lost(path: &std::path::Path, model: &Model) -> Vec<String> {
     let ignored = model.diagnostics().iter().filter(|finding| finding.code == "extension-ignored");
     let mut lost: Vec<String> = ignored.map(|finding| finding.message.clone()).collect();
     let Some(document) = document(path) else { return lost };

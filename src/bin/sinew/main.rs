@@ -7,14 +7,17 @@ mod encode;
 mod engine;
 mod failure;
 mod fix;
+mod glb;
 mod gpu;
 mod graph;
 mod inspect;
+mod joint_map;
 mod load;
 mod oracle;
 mod output;
 mod playing;
 mod render;
+mod retarget;
 mod stage;
 mod timeline;
 mod trace;
@@ -27,7 +30,7 @@ use clap::{Parser, Subcommand};
 
 use ui::Ui;
 
-/// Animated glTF characters: inspect, fix, render, bake.
+/// Animated glTF characters: inspect, fix, render, bake, retarget.
 #[derive(Debug, Parser)]
 #[command(name = "sinew", version, about, arg_required_else_help = true)]
 struct Cli {
@@ -44,6 +47,7 @@ enum Command {
     Fix(fix::Args),
     Render(render::Args),
     Bake(bake::Args),
+    Retarget(retarget::Args),
     Graph(graph::Args),
     Doctor(doctor::Args),
 }
@@ -57,6 +61,7 @@ fn main() -> ExitCode {
         Command::Fix(args) => fix::run(args, &ui),
         Command::Render(args) => render::run(args, &ui),
         Command::Bake(args) => bake::run(args, &ui),
+        Command::Retarget(args) => retarget::run(args, &ui),
         Command::Graph(args) => graph::run(args, &ui),
         Command::Doctor(args) => doctor::run(args, &ui),
     };
