@@ -23,8 +23,8 @@ const GRID_WIDTH: u32 = 4096;
 impl Kernels {
     pub(crate) fn new(device: &wgpu::Device, is_trusted: bool) -> Self {
         let grid_width = GRID_WIDTH.min(device.limits().max_compute_workgroups_per_dimension).max(1);
-        let (layouts, pipelines) = Default::default();
-        Self { device: device.clone(), layouts, pipelines, is_trusted, grid_width }
+        let pipelines = [const { OnceLock::new() }; VARIANTS];
+        Self { device: device.clone(), layouts: OnceLock::new(), pipelines, is_trusted, grid_width }
     }
 
     /// Refuses a device on which no kernel can run, before anything is made on it.
