@@ -22,7 +22,7 @@ pub fn translation(m: &JointMatrix) -> DVec3 {
 /// Eigenvectors of a symmetric matrix as columns, the largest eigenvalue first (cyclic Jacobi).
 fn eigenvectors(mut a: DMat3) -> DMat3 {
     let mut v = DMat3::IDENTITY;
-    for _ in 0..20 {
+    for _ in 0..8 {
         for (p, q) in [(0, 1), (0, 2), (1, 2)] {
             let (diagonal, off) = (a.col(q)[q] - a.col(p)[p], a.col(p)[q]);
             let angle = 0.5 * (2.0 * off).atan2(diagonal);
@@ -60,15 +60,28 @@ fn pure(v: DVec3) -> DQuat {
     DQuat::from_xyzw(v.x, v.y, v.z, 0.0)
 }
 
+/// A joint's matrix with its rotation.
+pub struct Joint {
+    linear: DMat3,
+    translation: DVec3,
+    rotation: DMat3,
+}
+
+impl Joint {
+    pub fn new(m: &JointMatrix) -> Self {
+        let linear = linear(m);
+        Self { linear, translation: translation(m), rotation: nearest_rotation(linear) }
+    }
+}
+
 /// Where joints with their weights take `v`; none where two of them are half a turn apart.
-fn point(joints: &[(JointMatrix, f64)], v: DVec3) -> Option<DVec3> {
+fn point(joints: &[(&Joint, f64)], v: DVec3) -> Option<DVec3> {
     let motions: Vec<_> = joints
         .iter()
-        .map(|(m, weight)| {
-            let rotation = nearest_rotation(linear(m));
-            let real = DQuat::from_mat3(&rotation).normalize();
-            let to = linear(m) * v + translation(m);
-            (real, pure(to - rotation * v) * real * 0.5, *weight)
+        .map(|(joint, weight)| {
+            let real = DQuat::from_mat3(&joint.rotation).normalize();
+            let moved = joint.linear * v + joint.translation - joint.rotation * v;
+            (real, pure(moved) * real * 0.5, *weight)
         })
         .collect();
     let most = motions.iter().fold(0.0f64, |most, (.., weight)| most.max(*weight));
@@ -91,9 +104,9 @@ fn point(joints: &[(JointMatrix, f64)], v: DVec3) -> Option<DVec3> {
     Some((real * v + DVec3::new(moved.x, moved.y, moved.z)) * weights)
 }
 
-/// The matrix that moves a vertex with these joints and weights, and its translation. The vertex's own place is an
-/// affine function of where it was.
-pub fn blended(joints: &[(JointMatrix, f64)]) -> Option<(DMat3, DVec3)> {
+/// The matrix that moves a vertex with these joints and weights, and its translation: where it goes is an affine
+/// function of where it was.
+pub fn blended(joints: &[(&Joint, f64)]) -> Option<(DMat3, DVec3)> {
     let origin = point(joints, DVec3::ZERO)?;
     let [x, y, z] = [DVec3::X, DVec3::Y, DVec3::Z].map(|axis| point(joints, axis));
     Some((DMat3::from_cols(x? - origin, y? - origin, z? - origin), origin))

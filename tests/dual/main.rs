@@ -21,7 +21,7 @@ mod models;
 use common::sides::Sides;
 use glam::{Mat4, Vec3, Vec4};
 use sinew::{
-    Animator, InstanceId, Model, Packing, Precision,
+    Model, Packing, Precision,
     animate::JointMatrix,
     deform::BakedPrimitive,
     model::{
@@ -73,19 +73,20 @@ fn row(m: Mat4) -> JointMatrix {
     glam::Affine3A::from_mat4(m).into()
 }
 
-fn place(palette: &[JointMatrix]) -> impl Fn(&mut Animator, InstanceId) {
-    |animator, id| animator.set_skin_palette(id, 0, Some(palette)).unwrap()
-}
-
 /// On the GPU and on the twin.
-fn posed(model: &Model, packing: impl Into<Packing>, palette: &[JointMatrix]) -> [Vec<BakedPrimitive>; 2] {
-    Sides::new().bake(model, packing, place(palette))
+fn posed(
+    sides: &mut Sides,
+    model: &Model,
+    packing: impl Into<Packing>,
+    palette: &[JointMatrix],
+) -> [Vec<BakedPrimitive>; 2] {
+    sides.bake(model, packing, |animator, id| animator.set_skin_palette(id, 0, Some(palette)).unwrap())
 }
 
 /// Positions of the only primitive on either side.
-fn positions(model: &Model, precision: Precision, joints: &[Mat4]) -> [Vec<Vec3>; 2] {
+fn positions(sides: &mut Sides, model: &Model, precision: Precision, joints: &[Mat4]) -> [Vec<Vec3>; 2] {
     let palette: Vec<_> = joints.iter().copied().map(row).collect();
-    posed(model, precision, &palette).map(|baked| baked[0].vertices.positions.clone())
+    posed(sides, model, precision, &palette).map(|baked| baked[0].vertices.positions.clone())
 }
 
 fn assert_close(found: &[Vec3], expected: &[Vec3], within: f32, case: &str) {
