@@ -70,14 +70,14 @@ fn halfway_between_two_joints_about_one_axis_is_the_turn_between() {
 #[test]
 fn rotations_on_opposite_sides_are_blended_the_short_way() {
     let mut sides = Sides::new();
-    // 170 and -170 degrees: their quaternions point apart, the turn between them is 180 degrees.
-    for (rest, case) in [(&[][..], "two"), (&[(2, 0.0), (3, 0.0), (4, 0.0), (5, 0.0)][..], "eight")] {
-        let weights = [&[(0, 0.5), (1, 0.5)][..], rest].concat();
-        let model = skinned(6, &[(Vec3::Y, &weights)]);
-        let joints: Vec<_> =
-            [170.0, -170.0, 0.0, 0.0, 0.0, 0.0].iter().map(|degrees| turn(Vec3::X, *degrees)).collect();
+    // 170 and -170 degrees: their quaternions point apart, and what lies between them is 180 degrees.
+    for (count, name) in [(2, "two"), (4, "four"), (8, "eight"), (10, "any")] {
+        let weights: Vec<_> = (0..count).map(|joint| (joint, 1.0 / count as f32)).collect();
+        let model = skinned(count, &[(Vec3::Y, &weights)]);
+        let joint = |joint: u32| turn(Vec3::X, if joint.is_multiple_of(2) { 170.0 } else { -170.0 });
+        let joints: Vec<_> = (0..count).map(joint).collect();
         for side in positions(&mut sides, &model, Precision::Exact, &joints) {
-            assert_close(&side, &[Vec3::NEG_Y], 1e-6, case);
+            assert_close(&side, &[Vec3::NEG_Y], 1e-6, name);
         }
     }
     // The strongest of four decides, wherever it stands.

@@ -15,6 +15,7 @@ mod oracle;
 mod output;
 mod playing;
 mod render;
+mod skinning;
 mod stage;
 mod timeline;
 mod trace;
