@@ -94,10 +94,7 @@ struct Strongest {
 }
 
 fn stronger(most: Strongest, joint: u32, weight: f32) -> Strongest {
-    if weight > most.weight {
-        return Strongest(joint, weight);
-    }
-    return most;
+    return Strongest(select(most.joint, joint, weight > most.weight), max(most.weight, weight));
 }
 
 fn strongest_of(most: Strongest, f: Four) -> Strongest {
