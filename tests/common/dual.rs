@@ -94,8 +94,8 @@ fn point(joints: &[(&Joint, f64)], v: DVec3) -> Option<DVec3> {
         if side.abs() < HALF_TURN {
             return None;
         }
-        real = real + *r * side.signum() * *weight;
-        dual = dual + *d * side.signum() * *weight;
+        real += *r * side.signum() * *weight;
+        dual += *d * side.signum() * *weight;
         weights += weight;
     }
     let length = real.length();
