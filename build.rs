@@ -114,7 +114,9 @@ fn build() -> Result<(), Box<dyn std::error::Error>> {
 
     let mut text = tables::modules(root)?;
     let deform = deform.iter().map(|variant| prove(root, variant, &out)).collect::<Result<Vec<_>, _>>()?;
-    text += &tables::list("DEFORM", "The deform kernel: `influences * 4 + exact * 2 + morph`.", &deform);
+    let doc = "The deform kernel: `influences * 4 + exact * 2 + morph`, then the same with dual quaternions, from two \
+               influences on.";
+    text += &tables::list("DEFORM", doc, &deform);
     text += &tables::one(
         "BOUNDS",
         "The reduction of deformed parts to their boxes.",

@@ -191,6 +191,21 @@ fn clips_are_blended_and_nodes_hidden() {
 }
 
 #[test]
+fn skinning_is_chosen_for_all_meshes_and_is_linear_otherwise() {
+    let folder = folder("skinning");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/mascot.glb");
+    let picture = |name: &str, more: &[&str]| {
+        let out = folder.join(name).to_str().unwrap().to_owned();
+        let said = sinew(&[&["-q", "render", file, "-o", &out, "--size", "160x120"], more].concat());
+        assert_eq!((said.code, said.error.as_str()), (0, ""), "{name}");
+        image::open(out).unwrap().into_rgb8()
+    };
+    let usual = picture("usual.png", &[]);
+    assert_eq!(picture("linear.png", &["--skinning", "linear"]), usual);
+    assert_ne!(picture("dual.png", &["--skinning", "dual-quaternion"]), usual);
+}
+
+#[test]
 fn bake_writes_positions_that_follow_the_clip_clamped_at_its_end() {
     let folder = folder("bake");
     let file = triangle(&folder);

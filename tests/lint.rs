@@ -15,7 +15,7 @@ use sinew::{
     lint::{LintOptions, cost, lint},
     model::{
         Channel, Clip, Diagnostic, Influence, Influences, Interpolation, Mesh, ModelDesc, MorphTarget, Node,
-        Part, PrimitiveDesc, Skeleton, Skin, Track, Transform,
+        Part, PrimitiveDesc, Skeleton, Skin, Skinning, Track, Transform,
     },
 };
 
@@ -198,6 +198,16 @@ fn of_a_thousand_findings_of_a_kind_a_hundred_are_listed_and_the_rest_is_counted
     let fixed = fix(&model, &FixOptions::default()).unwrap();
     assert_eq!(number(&fixed.changes[0], "dropped"), 1000.0);
     assert!(fixed.changes[0].message.len() < 200, "{}", fixed.changes[0]);
+}
+
+#[test]
+fn a_fixed_mesh_keeps_its_skinning() {
+    let mut rig = Rig::new(2, &[&[(0, 0.5), (1, 0.5)]]);
+    rig.targets = vec![MorphTarget::default()];
+    let model = rig.model().with_skinning(0, Skinning::DualQuaternion).unwrap();
+    let fixed = fix(&model, &FixOptions::default()).unwrap();
+    assert_eq!(fixed.model.meshes()[0].weights().len(), 0, "it was built anew");
+    assert_eq!(fixed.model.meshes()[0].skinning(), Skinning::DualQuaternion);
 }
 
 #[test]

@@ -16,7 +16,7 @@ mod directions;
 #[allow(dead_code, reason = "the bench uses more of it")]
 mod models;
 
-use common::gpu;
+use common::{gpu, sides::Sides};
 use directions::{kept_normal, kept_tangent};
 use glam::{DMat3, DVec3, DVec4, Quat, Vec3, Vec3Swizzles, Vec4};
 use models::{Counts, Shape, character};
@@ -118,19 +118,7 @@ fn directions_on_the_edges_of_the_octahedron_stay_where_they_are() {
 
 /// By the kernel and by its twin.
 fn at_rest(model: &Model, precision: Precision) -> [Vec<BakedPrimitive>; 2] {
-    let (device, queue) = gpu::device();
-    let mut deformer = Deformer::new(&device);
-    let id = deformer.add_model_with(&queue, model, precision).unwrap();
-    let id = deformer.spawn(id).unwrap();
-    let mut encoder = device.create_command_encoder(&Default::default());
-    deformer.record(&mut encoder).unwrap();
-    let read_back = deformer.read_back(&mut encoder).unwrap();
-    gpu::submit(&device, &queue, encoder);
-    let mut cpu = CpuDeformer::new();
-    let on_cpu = cpu.add_model(model, precision).unwrap();
-    let on_cpu = cpu.spawn(on_cpu).unwrap();
-    cpu.run().unwrap();
-    [read_back.bake(&deformer, id).unwrap().unwrap(), cpu.bake(on_cpu).unwrap()]
+    Sides::new().bake(model, precision, |_, _| ())
 }
 
 /// A vertex that all joints move alike, and one that the first moves alone.

@@ -3,7 +3,9 @@
 // VARIANT is this variant's place in the frame block's headers.
 import constants::VARIANT;
 import package::bindings::{frame, palette, tables};
-import package::blend::{blend, keep_joint, keep_none, may_mirror};
+import package::blend::{keep_none, may_mirror};
+@if(!dual) import package::blend::{blend, keep_joint};
+@if(dual) import package::dual::{blend, keep_joint};
 import package::layout::{MorphHeader, VariantHeader, WorkItem, NO_OUTPUT};
 import package::morph::{morph_header, morph_vertex};
 import package::output::{store_a, store_b};

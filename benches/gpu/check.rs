@@ -4,11 +4,12 @@ use glam::{DMat3, DVec3, DVec4, Vec3};
 use sinew::{
     Deformer, InstanceId,
     animate::JointMatrix,
-    model::{Model, Primitive},
+    model::{Mesh, Model, Primitive, Skinning},
 };
 
 use crate::{
     directions::{decode, kept_normal, kept_tangent},
+    dual,
     gpu::Gpu,
     models::Random,
 };
@@ -39,7 +40,8 @@ pub(crate) fn sample(gpu: &Gpu, deformer: &Deformer, instances: &[(InstanceId, &
     let mut random = Random::new(7);
     for _ in 0..gpu.size(40, 10) {
         let (instance, model) = instances[random.below(instances.len() as u32) as usize];
-        let primitive = &model.meshes()[0].primitives()[0];
+        let mesh = &model.meshes()[0];
+        let primitive = &mesh.primitives()[0];
         let vertices = deformer.vertices(instance, 0).unwrap();
         let count = primitive.vertex_count() as u64;
         // A run, so that one read shows many.
@@ -49,7 +51,7 @@ pub(crate) fn sample(gpu: &Gpu, deformer: &Deformer, instances: &[(InstanceId, &
         let b: Vec<u32> = gpu.read(vertices.b.buffer(), vertices.b.offset() + first * 4, run * 4);
         let palette = deformer.animator().palette(instance).unwrap();
         for i in 0..run as usize {
-            let expected = deformed(primitive, palette, weights, first as usize + i);
+            let expected = deformed(mesh, palette, weights, first as usize + i);
             let words = &a[i * 4..i * 4 + 4];
             let found =
                 Vec3::new(f32::from_bits(words[0]), f32::from_bits(words[1]), f32::from_bits(words[2]));
@@ -72,12 +74,8 @@ pub(crate) fn sample(gpu: &Gpu, deformer: &Deformer, instances: &[(InstanceId, &
 }
 
 /// Position, normal and tangent of a deformed vertex, from what packing leaves of its source.
-fn deformed(
-    primitive: &Primitive,
-    palette: &[JointMatrix],
-    weights: &[f32],
-    vertex: usize,
-) -> (DVec3, DVec3, DVec3) {
+fn deformed(mesh: &Mesh, palette: &[JointMatrix], weights: &[f32], vertex: usize) -> (DVec3, DVec3, DVec3) {
+    let primitive = &mesh.primitives()[0];
     let mut position = primitive.positions()[vertex].as_dvec3();
     let mut normal = kept_normal(primitive.normals()[vertex]);
     let source = primitive.tangents()[vertex];
@@ -90,7 +88,10 @@ fn deformed(
             tangent += f64::from(weight) * delta.tangent.as_dvec3();
         }
     }
-    let (linear, translation) = blended(primitive, palette, vertex);
+    let (linear, translation) = match mesh.skinning() {
+        Skinning::Linear => blended(primitive, palette, vertex),
+        Skinning::DualQuaternion => dual_blended(primitive, palette, vertex),
+    };
     let turned = linear.inverse().transpose() * normal;
     (linear * position + translation, turned.normalize(), (linear * tangent).normalize())
 }
@@ -106,4 +107,13 @@ pub(crate) fn blended(primitive: &Primitive, palette: &[JointMatrix], vertex: us
     }
     let linear = DMat3::from_cols(rows[0].truncate(), rows[1].truncate(), rows[2].truncate()).transpose();
     (linear, DVec3::new(rows[0].w, rows[1].w, rows[2].w))
+}
+
+/// The same with dual quaternions; no two joints of a character are half a turn apart.
+fn dual_blended(primitive: &Primitive, palette: &[JointMatrix], vertex: usize) -> (DMat3, DVec3) {
+    let influences = primitive.influences().unwrap().row(vertex);
+    let joints: Vec<_> = influences.iter().map(|i| dual::Joint::new(&palette[i.joint as usize])).collect();
+    let weighted: Vec<_> =
+        joints.iter().zip(influences).map(|(joint, i)| (joint, f64::from(i.weight))).collect();
+    dual::blended(&weighted).unwrap()
 }

@@ -1,6 +1,8 @@
 //! The deform kernel through [`Deformer::record_timed`]: one source a vertex, and crowds.
 
-use sinew::{Deformer, DeformerOptions, InstanceId, Model, Packing, Precision, animate::JointMatrix};
+use sinew::{
+    Deformer, DeformerOptions, InstanceId, Model, Packing, Precision, animate::JointMatrix, model::Skinning,
+};
 
 use crate::{
     check,
@@ -162,4 +164,26 @@ pub(crate) fn crowds(gpu: &Gpu, report: &mut Report) {
     case("six meshes, 250 joints, 4 influences", 250, Counts::All(4), checked());
     case("six meshes, 250 joints, 4 influences, trusted", 250, Counts::All(4), TRUSTED);
     case("six meshes, 64 joints, 8 influences", 64, Counts::All(8), checked());
+}
+
+/// The same crowd with either skinning.
+pub(crate) fn skinnings(gpu: &Gpu, report: &mut Report) {
+    let characters = gpu.size(10_000, 60);
+    for (influences, name) in [
+        (Counts::All(2), "2 influences"),
+        (Counts::All(4), "4 influences"),
+        (Counts::Mixed, "1 to 4 influences"),
+        (Counts::All(8), "8 influences"),
+        (Counts::All(12), "12 influences"),
+    ] {
+        for (skinning, how) in [(Skinning::Linear, "linear"), (Skinning::DualQuaternion, "dual quaternions")]
+        {
+            let model = |(seed, v)| character(seed, Shape::of(v, 64, influences)).with_skinning(0, skinning);
+            let models = (1..).zip(MIXED).map(|mixed| model(mixed).unwrap()).collect();
+            let mut scene = Scene::new(gpu, checked(), Precision::Packed, models, characters, false);
+            scene.check(gpu, &[]);
+            let seconds = scene.time(gpu);
+            report.vertices(format!("{name}, {how}"), scene.vertices, 20.0, seconds);
+        }
+    }
 }

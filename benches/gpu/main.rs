@@ -14,6 +14,9 @@
 mod ceilings;
 mod check;
 mod directions;
+#[path = "../../tests/common/dual.rs"]
+#[allow(unreachable_pub, reason = "tests use it too")]
+mod dual;
 mod frames;
 mod gpu;
 mod kernel;
@@ -31,10 +34,11 @@ use report::Report;
 type Section = (&'static str, fn(&Gpu, &mut Report));
 
 /// In the order they run.
-const SECTIONS: [Section; 8] = [
+const SECTIONS: [Section; 9] = [
     ("ceilings", ceilings::run),
     ("sources", kernel::sources),
     ("crowds", kernel::crowds),
+    ("skinnings", kernel::skinnings),
     ("layouts", layouts::run),
     ("real", real::run),
     ("frames", frames::run),

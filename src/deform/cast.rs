@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     animate::{AnimateError, Animator, InstanceId, ModelId},
-    model::{Model, Part},
+    model::{Model, Part, Skinning},
 };
 
 /// A model's place in the shared source streams.
@@ -39,6 +39,8 @@ pub(crate) struct Source {
 #[derive(Clone, Debug)]
 pub(crate) struct SourcePart {
     pub(crate) part: u32,
+    /// Of several influences.
+    pub(crate) skinning: Skinning,
     /// First palette row in the instance's range.
     pub(crate) palette: u32,
     pub(crate) primitives: Vec<PartPrimitive>,
@@ -270,15 +272,16 @@ fn pack(model: &Model, packing: Packing) -> Result<(Source, Streams), DeformErro
     let mut parts = Vec::with_capacity(model.shown_parts().len());
     for &index in model.shown_parts() {
         let Part { mesh, skin, .. } = model.parts()[index as usize];
+        let data = &model.meshes()[mesh as usize];
         let packed = match meshes.entry((mesh, skin.is_some())) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
-                let primitives = model.meshes()[mesh as usize].primitives().iter();
-                let packed = primitives.map(|p| streams.push(p, packing, skin.is_some()));
+                let packed = data.primitives().iter().map(|p| streams.push(p, packing, skin.is_some()));
                 entry.insert(packed.collect::<Result<Vec<_>, _>>()?)
             }
         };
-        parts.push(part(index, packing.vertices, packed));
+        let skinning = if skin.is_some() { data.skinning() } else { Skinning::Linear };
+        parts.push(part(index, skinning, packing.vertices, packed));
     }
     let source = Source {
         model: model.clone(),
@@ -293,13 +296,19 @@ fn pack(model: &Model, packing: Packing) -> Result<(Source, Streams), DeformErro
     Ok((source, streams))
 }
 
-fn part(index: u32, precision: Precision, packed: &[PackedPrimitive]) -> SourcePart {
-    let mut part =
-        SourcePart { part: index, palette: 0, primitives: Vec::new(), vertices: 0, items: [0; VARIANTS] };
+fn part(index: u32, skinning: Skinning, precision: Precision, packed: &[PackedPrimitive]) -> SourcePart {
+    let mut part = SourcePart {
+        part: index,
+        skinning,
+        palette: 0,
+        primitives: Vec::new(),
+        vertices: 0,
+        items: [0; VARIANTS],
+    };
     for primitive in packed {
         let morph = !primitive.targets.is_empty();
         for chunk in &primitive.chunks {
-            part.items[Variant { class: chunk.class, precision, morph }.index()] += 1;
+            part.items[Variant { class: chunk.class, skinning, precision, morph }.index()] += 1;
         }
         part.primitives.push(PartPrimitive { packed: primitive.clone(), first: part.vertices });
         part.vertices += primitive.vertices;

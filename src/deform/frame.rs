@@ -60,7 +60,7 @@ impl Job {
 /// The block that the kernel reads beside palettes: headers and work items, which change only when something is
 /// shown, hidden or placed elsewhere, and behind them the active morph targets of the frame. Built without allocating
 /// once it has reached its size.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct FrameBlock {
     words: Vec<[u32; 4]>,
     counts: [u32; VARIANTS],
@@ -84,6 +84,22 @@ struct Morph {
     /// Place among the model's shown parts, and in the part.
     part: usize,
     primitive: usize,
+}
+
+impl Default for FrameBlock {
+    fn default() -> Self {
+        Self {
+            words: Vec::new(),
+            counts: [0; VARIANTS],
+            morphs_at: 0,
+            morphs: Vec::new(),
+            key: None,
+            outputs: Vec::new(),
+            left_out: Vec::new(),
+            run: Vec::new(),
+            places: Vec::new(),
+        }
+    }
 }
 
 impl FrameBlock {
@@ -255,7 +271,8 @@ impl FrameBlock {
     ) {
         let precision = source.precision;
         for chunk in &primitive.packed.chunks {
-            let next = &mut next[Variant { class: chunk.class, precision, morph: morphs.is_some() }.index()];
+            let (class, skinning, morph) = (chunk.class, part.skinning, morphs.is_some());
+            let next = &mut next[Variant { class, skinning, precision, morph }.index()];
             let first = primitive.first + chunk.first;
             for (number, (job, output)) in (0u32..).zip(places) {
                 let item = WorkItem {

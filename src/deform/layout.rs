@@ -93,7 +93,8 @@ pub const DELTA_TANGENTS: u32 = 2;
 pub const DELTA_DENSE: u32 = 4;
 /// The target's deltas are integers of 16 bits.
 pub const DELTA_SHORT: u32 = 8;
-/// Kernel variants: five influence classes, packed or exact, without or with morphing.
-pub const VARIANTS: usize = 20;
+/// Kernel variants: five influence classes with linear skinning and four with dual quaternions, packed or exact, without or
+/// with morphing.
+pub const VARIANTS: usize = 36;
 /// `vec4`s of headers at the start of a frame block.
 pub const HEADERS: usize = VARIANTS;

@@ -1,11 +1,13 @@
 use super::{layout::VARIANTS, source::Precision};
-use crate::model::InfluenceClass;
+use crate::model::{InfluenceClass, Skinning};
 
 /// One compiled form of the deform kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Variant {
     /// How many influences.
     pub class: InfluenceClass,
+    /// How they are blended; one influence is not.
+    pub skinning: Skinning,
     /// How vertices are kept.
     pub precision: Precision,
     /// Whether morph targets are applied.
@@ -17,18 +19,32 @@ impl Variant {
     #[must_use]
     pub fn index(self) -> usize {
         let class = CLASSES.iter().position(|class| *class == self.class).unwrap_or_default();
-        class * 4 + usize::from(self.precision == Precision::Exact) * 2 + usize::from(self.morph)
+        let place = class * 4 + usize::from(self.precision == Precision::Exact) * 2 + usize::from(self.morph);
+        match self.skinning {
+            Skinning::DualQuaternion if place >= BLENDING => place - BLENDING + LINEAR,
+            _ => place,
+        }
     }
 
     /// The inverse of [`Variant::index`], modulo [`VARIANTS`].
     #[must_use]
     pub fn from_index(index: usize) -> Self {
         let precision = if index & 2 != 0 { Precision::Exact } else { Precision::Packed };
-        Self { class: CLASSES[(index / 4) % CLASSES.len()], precision, morph: index & 1 != 0 }
+        let index = index % VARIANTS;
+        let (skinning, place) = match index.checked_sub(LINEAR) {
+            Some(place) => (Skinning::DualQuaternion, place + BLENDING),
+            None => (Skinning::Linear, index),
+        };
+        Self { class: CLASSES[place / 4], skinning, precision, morph: index & 1 != 0 }
     }
 }
 
-const CLASSES: [InfluenceClass; VARIANTS / 4] = [
+/// Variants with linear skinning; the others follow.
+const LINEAR: usize = 4 * CLASSES.len();
+/// The first variant that has something to blend.
+const BLENDING: usize = 4;
+
+const CLASSES: [InfluenceClass; 5] = [
     InfluenceClass::One,
     InfluenceClass::Two,
     InfluenceClass::Four,
@@ -39,6 +55,13 @@ const CLASSES: [InfluenceClass; VARIANTS / 4] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_influence_is_the_same_with_either_skinning() {
+        let linear = Variant::from_index(3);
+        assert_eq!(linear.class, InfluenceClass::One);
+        assert_eq!(Variant { skinning: Skinning::DualQuaternion, ..linear }.index(), 3);
+    }
 
     #[test]
     fn every_index_names_one_variant() {

@@ -1,6 +1,6 @@
 //! A [`Model`] to GLB. Reading the file back gives an equal model, except for what glTF cannot hold:
-//! a mesh's bind matrix (it is already applied), weights that do not sum to one, skins that deform
-//! alike, and the model's name.
+//! a mesh's bind matrix (it is already applied), its skinning where that is not linear, weights that do not sum to
+//! one, skins that deform alike, and the model's name.
 
 mod clip;
 mod material;

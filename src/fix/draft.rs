@@ -1,7 +1,7 @@
 use glam::Mat4;
 
 use super::FixError;
-use crate::model::{Clip, Mesh, Model, ModelDesc, Part, PrimitiveDesc, Skin, Track};
+use crate::model::{Clip, Mesh, Model, ModelDesc, Part, PrimitiveDesc, Skin, Skinning, Track};
 
 /// What changes of a model, taken apart.
 pub(super) struct Draft {
@@ -22,6 +22,7 @@ pub(super) struct MeshDraft {
     pub(super) primitives: Vec<PrimitiveDesc>,
     pub(super) target_names: Vec<String>,
     pub(super) weights: Vec<f32>,
+    pub(super) skinning: Skinning,
 }
 
 pub(super) struct ClipDraft {
@@ -41,6 +42,7 @@ impl Draft {
             primitives: mesh.primitives().iter().map(|primitive| primitive.to_desc()).collect(),
             target_names: mesh.target_names().to_vec(),
             weights: mesh.weights().to_vec(),
+            skinning: mesh.skinning(),
         });
         let clips = model
             .clips()
@@ -61,7 +63,8 @@ impl Draft {
             |s: SkinDraft| Skin::accept_duplicates(s.name, &skeleton, s.joints, Some(&s.inverse_binds));
         let skins = self.skins.into_iter().map(skin).collect::<Result<_, _>>()?;
         let mesh = |m: MeshDraft| {
-            Mesh::new(m.name, m.primitives, m.weights).map(|mesh| mesh.with_target_names(m.target_names))
+            Mesh::new(m.name, m.primitives, m.weights)
+                .map(|mesh| mesh.with_target_names(m.target_names).with_skinning(m.skinning))
         };
         let meshes = self.meshes.into_iter().map(mesh).collect::<Result<_, _>>()?;
         let clips = self.clips.into_iter().map(|c| Clip::new(c.name, c.tracks)).collect::<Result<_, _>>()?;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     animate::{JointMatrix, PaletteLayout},
-    deform::Precision,
+    deform::{Precision, Variant},
     model::{InfluenceClass, Model},
 };
 
@@ -35,11 +35,13 @@ pub fn cost(model: &Model, precision: Precision) -> Cost {
     let mut variants = BTreeSet::new();
     for &part in model.shown_parts() {
         let part = &model.parts()[part as usize];
-        for primitive in model.meshes()[part.mesh as usize].primitives() {
+        let mesh = &model.meshes()[part.mesh as usize];
+        for primitive in mesh.primitives() {
             cost.vertices += primitive.vertex_count() as u64;
             for chunk in primitive.chunks() {
                 let class = if part.skin.is_some() { chunk.class } else { InfluenceClass::One };
-                variants.insert((class, !primitive.targets().is_empty()));
+                let (skinning, morph) = (mesh.skinning(), !primitive.targets().is_empty());
+                variants.insert(Variant { class, skinning, precision, morph }.index());
                 cost.items += 1;
             }
         }

@@ -1,7 +1,7 @@
 use glam::{Affine3A, Mat4, Vec2, Vec3, Vec4};
 
 use super::{
-    Delta, Influences, MorphTarget,
+    Delta, Influences, MorphTarget, Skinning,
     chunk::{self, Chunk},
     mesh_check::{MAX_COORDINATE, MAX_WEIGHT_SUM, check, check_range},
     split::{Copies, Split, list_triangles},
@@ -79,6 +79,7 @@ pub struct Mesh {
     target_names: Vec<String>,
     weights: Vec<f32>,
     bind: Affine3A,
+    pub(super) skinning: Skinning,
 }
 
 /// Why a mesh was refused.
@@ -247,7 +248,8 @@ impl Mesh {
         }
         primitives.iter().enumerate().try_for_each(|(index, p)| check_range(index, p))?;
         let bind = Affine3A::from_mat4(bind);
-        Ok(Self { name, primitives, target_names: vec![String::new(); targets], weights, bind })
+        let target_names = vec![String::new(); targets];
+        Ok(Self { name, primitives, target_names, weights, bind, skinning: Skinning::Linear })
     }
 
     /// Names the targets; missing names stay empty, surplus ones are dropped.

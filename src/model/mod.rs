@@ -12,6 +12,7 @@ mod mesh_check;
 mod morph;
 mod skeleton;
 mod skin;
+mod skinning;
 mod split;
 mod transform;
 
@@ -30,6 +31,7 @@ pub use mesh_check::{MAX_COORDINATE, MAX_WEIGHT_SUM};
 pub use morph::{Delta, MorphTarget};
 pub use skeleton::{Node, Skeleton, SkeletonError};
 pub use skin::{Skin, SkinError};
+pub use skinning::Skinning;
 #[cfg(feature = "gltf")]
 pub(crate) use split::{Split, flat_normal, list_triangles};
 pub use transform::Transform;
@@ -151,7 +153,7 @@ pub struct Model {
     data: Arc<Data>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Data {
     desc: ModelDesc,
     /// Where each part's morph weights lie in a pose.

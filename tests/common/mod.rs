@@ -4,6 +4,7 @@
 pub mod crowd;
 #[cfg(feature = "gpu")]
 pub mod deformed;
+pub mod dual;
 #[cfg(feature = "gltf")]
 pub mod glb;
 #[cfg(feature = "gpu")]
@@ -13,3 +14,5 @@ pub mod models;
 pub mod oracle;
 #[cfg(feature = "render")]
 pub mod picture;
+#[cfg(feature = "gpu")]
+pub mod sides;

@@ -18,6 +18,7 @@ mod output;
 mod playing;
 mod render;
 mod retarget;
+mod skinning;
 mod stage;
 mod timeline;
 mod trace;

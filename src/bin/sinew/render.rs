@@ -7,6 +7,7 @@ use crate::{
     load::load,
     output::Output,
     playing::Playing,
+    skinning::Method,
     stage::Stage,
     timeline::{MOST_FRAMES, Timeline, Wish},
     trace::Trace,
@@ -32,6 +33,9 @@ pub(crate) struct Args {
     /// Name or index of a node to hide with everything below it; may be given several times
     #[arg(long, value_name = "NODE")]
     hide: Vec<String>,
+    /// How vertices follow several joints, in all meshes
+    #[arg(long, value_enum, default_value_t, value_name = "METHOD")]
+    skinning: Method,
     /// Draw one picture, this many seconds into the clip
     #[arg(long, value_name = "SECONDS", value_parser = seconds, conflicts_with = "frames")]
     time: Option<f64>,
@@ -64,7 +68,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
         );
     }
     let trace = args.trace.as_deref().map(Trace::start).transpose()?;
-    let model = load(&args.file, ui)?;
+    let model = args.skinning.apply(load(&args.file, ui)?)?;
     let (clip, blend) = (args.clip.as_deref(), args.blend.as_deref());
     let playing = Playing::new(&model, clip, blend, &args.hide, &args.file)?;
     let wish = Wish { time: args.time, frames: args.frames, fps: args.fps, animated: output.is_animated() };

@@ -10,12 +10,11 @@ use crate::{
     model::{CHUNK_JOINTS, InfluenceClass},
 };
 
-/// What a workgroup knows: the streams, the chunk's joints, and where rows of any length start.
+/// What a workgroup knows beside its joints: the streams, and where rows of any length start.
 pub(super) struct Group<'a> {
     pub(super) streams: &'a Streams,
     pub(super) precision: Precision,
     pub(super) class: InfluenceClass,
-    pub(super) joints: &'a [JointMatrix; CHUNK_JOINTS],
     pub(super) palette: &'a [JointMatrix],
     pub(super) extra: u32,
 }
@@ -26,50 +25,40 @@ pub(super) fn keep_joint(m: &JointMatrix, step: f32) -> JointMatrix {
     JointMatrix { x: scaled(m.x), y: scaled(m.y), z: scaled(m.z) }
 }
 
-impl Group<'_> {
-    pub(super) fn blend(&self, at: u32, i: u32) -> Rows {
-        let four = || load_four(self.streams, self.precision, at);
-        match self.class {
-            InfluenceClass::One => {
-                let f = four();
-                scaled(self.joint(f.joints[0]), f.weights[0])
-            }
-            InfluenceClass::Two => {
-                let f = four();
-                added(scaled(self.joint(f.joints[0]), f.weights[0]), self.joint(f.joints[1]), f.weights[1])
-            }
-            InfluenceClass::Four => self.added_four(Rows::default(), four()),
-            InfluenceClass::Eight => {
-                let sum = self.added_four(Rows::default(), four());
-                self.added_four(sum, load_next_four(self.streams, self.precision, self.extra, i))
-            }
-            InfluenceClass::Any => self.blend_row(at),
+pub(super) fn blend(group: &Group<'_>, joints: &[JointMatrix; CHUNK_JOINTS], at: u32, i: u32) -> Rows {
+    let joint = |place: u32| Rows::from(joints[(place & 63) as usize]);
+    // Here a branch costs less than a weight of zero.
+    let added_four = |sum, f: Four| f.used().fold(sum, |sum, (place, w)| added(sum, joint(place), w));
+    let four = || load_four(group.streams, group.precision, at);
+    match group.class {
+        InfluenceClass::One => {
+            let f = four();
+            scaled(joint(f.joints[0]), f.weights[0])
         }
-    }
-
-    fn joint(&self, place: u32) -> Rows {
-        self.joints[(place & 63) as usize].into()
-    }
-
-    /// Here a branch costs less than a weight of zero.
-    fn added_four(&self, mut sum: Rows, f: Four) -> Rows {
-        for (joint, weight) in f.joints.into_iter().zip(f.weights) {
-            if weight == 0.0 {
-                break;
-            }
-            sum = added(sum, self.joint(joint), weight);
+        InfluenceClass::Two => {
+            let f = four();
+            added(scaled(joint(f.joints[0]), f.weights[0]), joint(f.joints[1]), f.weights[1])
         }
-        sum
-    }
-
-    fn blend_row(&self, at: u32) -> Rows {
-        let [start, length] = load_row(self.streams, self.precision, at);
-        let mut sum = Rows::default();
-        for k in 0..length {
-            let pair = self.streams.extra[(self.extra + start + (k >> 1)) as usize];
-            let entry = if k & 1 == 1 { [pair[2], pair[3]] } else { [pair[0], pair[1]] };
-            sum = added(sum, self.palette[entry[0] as usize].into(), f32::from_bits(entry[1]));
+        InfluenceClass::Four => added_four(Rows::default(), four()),
+        InfluenceClass::Eight => {
+            let sum = added_four(Rows::default(), four());
+            added_four(sum, load_next_four(group.streams, group.precision, group.extra, i))
         }
-        sum
+        InfluenceClass::Any => blend_row(group, at),
     }
+}
+
+fn blend_row(group: &Group<'_>, at: u32) -> Rows {
+    let row = load_row(group.streams, group.precision, at);
+    row_entries(group, row)
+        .fold(Rows::default(), |sum, (joint, w)| added(sum, group.palette[joint as usize].into(), w))
+}
+
+/// Joints and weights of a row of any length.
+pub(super) fn row_entries(group: &Group<'_>, [start, length]: [u32; 2]) -> impl Iterator<Item = (u32, f32)> {
+    (0..length).map(move |k| {
+        let pair = group.streams.extra[(group.extra + start + (k >> 1)) as usize];
+        let entry = if k & 1 == 1 { [pair[2], pair[3]] } else { [pair[0], pair[1]] };
+        (entry[0], f32::from_bits(entry[1]))
+    })
 }

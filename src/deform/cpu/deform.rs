@@ -1,10 +1,11 @@
 //! Twin of wgsl/deform.wgsl: the same tables, the same order, one chunk after another.
 
 use super::{
-    blend::{Group, keep_joint},
+    blend::{self, Group},
+    dual::{self, DualJoint},
     morph::morph_vertex,
     output::{store_a, store_b},
-    skin::{mirrors, skin_tangent, skin_vertex},
+    skin::{Rows, mirrors, skin_tangent, skin_vertex},
     source::{load_vertex, weight_step},
 };
 use crate::{
@@ -14,7 +15,7 @@ use crate::{
         source::{Precision, Streams},
         variant::Variant,
     },
-    model::{CHUNK_JOINTS, InfluenceClass},
+    model::{CHUNK_JOINTS, InfluenceClass, Skinning},
 };
 
 /// What all workgroups read.
@@ -98,33 +99,57 @@ fn work_off(input: Input<'_>, items: &[Listed], mut outputs: Outputs<'_>) {
 }
 
 fn workgroup(input: Input<'_>, variant: Variant, item: WorkItem, outputs: &mut Outputs<'_>) {
-    let Input { streams, palette, frame } = input;
-    let precision = variant.precision;
-    let vertices = item.counts & 0xffff;
+    let Input { streams, palette, .. } = input;
+    let (precision, class) = (variant.precision, variant.class);
     let listed = (item.counts >> 16) as usize;
     let palette = &palette[item.palette as usize..];
     let list = &streams.tables[item.joint_list as usize..][..listed];
+    let kept = list.iter().map(|joint| &palette[*joint as usize]);
 
     let step = weight_step(precision);
-    let is_scaled = precision == Precision::Exact || variant.class == InfluenceClass::Any;
-    let mut joints = [JointMatrix::IDENTITY; CHUNK_JOINTS];
-    let mut may_mirror = variant.class == InfluenceClass::Any;
-    for (joint, &listed) in joints.iter_mut().zip(list) {
-        *joint = keep_joint(&palette[listed as usize], step);
-        may_mirror |= mirrors(palette[listed as usize].into(), is_scaled);
+    let is_scaled = is_scaled(variant);
+    let may_mirror = class == InfluenceClass::Any || kept.clone().any(|m| mirrors((*m).into(), is_scaled));
+    let group = Group { streams, precision, class, palette, extra: item.extra };
+    match variant.skinning {
+        Skinning::Linear => {
+            let mut joints = [JointMatrix::IDENTITY; CHUNK_JOINTS];
+            joints.iter_mut().zip(kept).for_each(|(joint, m)| *joint = blend::keep_joint(m, step));
+            let blend = |at, i| blend::blend(&group, &joints, at, i);
+            deform_vertices(input, variant, item, outputs, may_mirror, blend);
+        }
+        Skinning::DualQuaternion => {
+            let mut joints = [DualJoint::default(); CHUNK_JOINTS];
+            joints.iter_mut().zip(kept).for_each(|(joint, m)| *joint = dual::keep_joint(m, step));
+            let blend = |at, i| dual::blend(&group, &joints, at, i);
+            deform_vertices(input, variant, item, outputs, may_mirror, blend);
+        }
     }
+}
 
-    let group =
-        Group { streams, precision, class: variant.class, joints: &joints, palette, extra: item.extra };
+/// Whether linear parts are scaled before products are taken of them.
+fn is_scaled(variant: Variant) -> bool {
+    variant.precision == Precision::Exact || variant.class == InfluenceClass::Any
+}
+
+fn deform_vertices(
+    Input { streams, frame, .. }: Input<'_>,
+    variant: Variant,
+    item: WorkItem,
+    outputs: &mut Outputs<'_>,
+    may_mirror: bool,
+    blend: impl Fn(u32, u32) -> Rows,
+) {
+    let precision = variant.precision;
+    let is_scaled = is_scaled(variant);
     let morphs: Option<MorphHeader> = variant.morph.then(|| bytemuck::cast(frame[item.morph as usize]));
     let morphs = morphs.filter(|morphs| morphs.count > 0);
-    for i in 0..vertices {
+    for i in 0..item.counts & 0xffff {
         let at = item.source + i * precision.stride();
         let mut vertex = load_vertex(streams, precision, variant.class, at);
         if let Some(morphs) = morphs {
             vertex = morph_vertex(streams, frame, precision, vertex, morphs, at);
         }
-        let m = group.blend(at, i);
+        let m = blend(at, i);
         let skinned = skin_vertex(m, &vertex, is_scaled, may_mirror);
         store_a(outputs.a, precision, item.out_a + i, &vertex, &skinned);
         let direction = skin_tangent(m, vertex.tangent, is_scaled);

@@ -3,8 +3,10 @@
 
 mod blend;
 mod deform;
+mod dual;
 mod morph;
 mod output;
+mod rotation;
 mod skin;
 mod source;
 

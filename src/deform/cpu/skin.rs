@@ -37,7 +37,7 @@ pub(super) fn added(sum: Rows, m: Rows, weight: f32) -> Rows {
 /// Less than what determinants are; added, none is a negative zero.
 const VANISHES: f32 = 1e-37;
 
-fn largest(m: Rows) -> f32 {
+pub(super) fn largest(m: Rows) -> f32 {
     let rows = [m.x, m.y, m.z].map(|r| r.truncate().abs());
     rows[0].max(rows[1]).max(rows[2]).max_element()
 }

@@ -34,6 +34,13 @@ pub(super) struct Four {
     pub(super) weights: [f32; 4],
 }
 
+impl Four {
+    /// Joints and weights up to the first that is zero.
+    pub(super) fn used(self) -> impl Iterator<Item = (u32, f32)> {
+        self.joints.into_iter().zip(self.weights).take_while(|(_, weight)| *weight != 0.0)
+    }
+}
+
 pub(super) fn load_vertex(streams: &Streams, precision: Precision, class: InfluenceClass, at: u32) -> Vertex {
     let at = at as usize;
     match precision {

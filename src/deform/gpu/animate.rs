@@ -39,8 +39,14 @@ impl Palettes {
 }
 
 /// Work items of each variant, from the host pass to a compute pass.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Counts([AtomicU32; VARIANTS]);
+
+impl Default for Counts {
+    fn default() -> Self {
+        Self([const { AtomicU32::new(0) }; VARIANTS])
+    }
+}
 
 impl Counts {
     pub(super) fn get(&self) -> [u32; VARIANTS] {

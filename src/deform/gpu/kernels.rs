@@ -25,7 +25,8 @@ const GRID_WIDTH: u32 = 4096;
 impl Kernels {
     pub(crate) fn new(device: &wgpu::Device, is_trusted: bool) -> Self {
         let grid_width = GRID_WIDTH.min(device.limits().max_compute_workgroups_per_dimension).max(1);
-        let (layouts, pipelines, reduction) = Default::default();
+        let pipelines = [const { OnceLock::new() }; VARIANTS];
+        let (layouts, reduction) = Default::default();
         Self { device: device.clone(), layouts, pipelines, is_trusted, reduction, grid_width }
     }
 

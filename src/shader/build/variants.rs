@@ -8,7 +8,10 @@ use super::shader::{ShaderError, Source};
 const INFLUENCES: [&str; 5] = ["one", "two", "four", "eight", "any"];
 
 /// The variants of the deform kernel.
-pub(crate) const DEFORM_COUNT: u32 = 20;
+pub(crate) const DEFORM_COUNT: u32 = 36;
+
+/// Where those with dual quaternions start. One influence has none: there is nothing to blend.
+const DUAL: u32 = 20;
 
 /// A shader to build.
 #[derive(Debug)]
@@ -30,13 +33,16 @@ impl Variant {
     }
 }
 
-/// One variant of the deform kernel: `influences * 4 + exact * 2 + morph`.
+/// One variant of the deform kernel: `influences * 4 + exact * 2 + morph`, then from two influences on the same with
+/// dual quaternions.
 ///
 /// A kernel reads its index by `import constants::VARIANT;`.
 pub(crate) fn deform(index: u32) -> Variant {
-    let (influences, exact, morph) = (index / 4, index / 2 % 2 == 1, index % 2 == 1);
+    let dual = index >= DUAL;
+    let place = if dual { index - DUAL + 4 } else { index };
+    let (influences, exact, morph) = (place / 4, place / 2 % 2 == 1, place % 2 == 1);
     let mut flags: Vec<_> = (0..).zip(INFLUENCES).map(|(n, flag)| (flag, n == influences)).collect();
-    flags.extend([("exact", exact), ("morph", morph)]);
+    flags.extend([("exact", exact), ("morph", morph), ("dual", dual)]);
     Variant { name: format!("deform_{index}"), module: "deform", flags, constants: vec![("VARIANT", index)] }
 }
 
