@@ -80,11 +80,11 @@ fn sin(x: f32) -> f32 {
 /// Sine and cosine of a finite angle in radians (error under 1e-15 up to a million; NaN where it is not finite).
 #[must_use]
 pub fn sin_cos(angle: f64) -> (f64, f64) {
-    // What pi / 2 is beyond its own f64.
-    const REST: f64 = 6.123_233_995_736_766e-17;
+    // The last number is what pi / 2 is beyond its own f64.
+    const QUARTER: (f64, f64) = split(FRAC_PI_2, 6.123_233_995_736_766e-17);
     let angle = if angle.abs() > 1e6 { angle % TAU } else { angle };
     let quarters = (angle * FRAC_2_PI).round();
-    let x = (angle - quarters * FRAC_PI_2) - quarters * REST;
+    let x = (angle - quarters * QUARTER.0) - quarters * QUARTER.1;
     // Taylor series, -pi/4..=pi/4.
     let s = x * x;
     let sine = x * series(s, &[2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0]);
@@ -95,6 +95,12 @@ pub fn sin_cos(angle: f64) -> (f64, f64) {
         3.0 => (-cosine, sine),
         _ => (sine, cosine),
     }
+}
+
+/// A number in two parts, so that up to 2^21 times the first is exact; `rest` is what it has beyond its own f64.
+const fn split(number: f64, rest: f64) -> (f64, f64) {
+    let high = f64::from_bits(number.to_bits() & !0x1F_FFFF);
+    (high, (number - high) + rest)
 }
 
 /// `1 - s / (n (n + 1)) (1 - ...)` for every `n` of a list.
@@ -137,8 +143,8 @@ pub fn asin(sine: f64) -> f64 {
 /// The exponential function (relative error under 1e-15); 0 below -700, infinite above 700.
 #[must_use]
 pub fn exp(x: f64) -> f64 {
-    // What ln 2 is beyond its own f64.
-    const REST: f64 = 2.319_046_813_846_299_6e-17;
+    // The last number is what ln 2 is beyond its own f64.
+    const DOUBLING: (f64, f64) = split(LN_2, 2.319_046_813_846_299_6e-17);
     if !(x > -700.0) {
         return if x.is_nan() { x } else { 0.0 };
     }
@@ -146,7 +152,7 @@ pub fn exp(x: f64) -> f64 {
         return f64::INFINITY;
     }
     let doublings = (x * LOG2_E).round();
-    let r = (x - doublings * LN_2) - doublings * REST;
+    let r = (x - doublings * DOUBLING.0) - doublings * DOUBLING.1;
     let mut sum = 1.0;
     for n in [13.0, 12.0, 11.0, 10.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0] {
         sum = 1.0 + r / n * sum;
