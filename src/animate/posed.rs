@@ -103,6 +103,12 @@ impl<'a> Posed<'a> {
         self.transform
     }
 
+    /// The same in f64.
+    #[must_use]
+    pub fn exact_transform(&self) -> DAffine3 {
+        exact(self.transform)
+    }
+
     /// Seconds that [`advance`](super::Animator::advance) was told since the evaluation before, at least 0: also when
     /// clips run backwards. 0 in a [`refresh`](super::Animator::refresh) and whenever it [is first](Self::is_first).
     #[must_use]
