@@ -18,10 +18,14 @@ pub enum Target {
 }
 
 impl Target {
-    /// Where it is in model space; `None` where that is no point, such as under a transform without a volume.
+    /// Where it is in model space; `None` where that is no point, such as of a node that does not exist or
+    /// under a transform without a volume.
     pub(super) fn position(self, posed: &mut Posed<'_>) -> Option<DVec3> {
         let position = match self {
-            Self::Node(node) => posed.exact_world(node).translation,
+            Self::Node(node) => {
+                check_node(posed.skeleton(), node).ok()?;
+                posed.exact_world(node).translation
+            }
             Self::Model(point) => point.as_dvec3(),
             Self::Scene(point) => inverse(posed.exact_transform())?.transform_point3(point.as_dvec3()),
         };

@@ -6,6 +6,9 @@
     reason = "in a helper too, a failure fails the test"
 )]
 
+#[path = "../common/mod.rs"]
+mod common;
+
 mod aim;
 mod ccd;
 mod modifiers;
@@ -107,7 +110,7 @@ fn near(a: Vec3, b: Vec3, within: f32) {
 }
 
 /// A small reproducible generator, -1..1.
-fn noise(seed: u32) -> impl FnMut() -> f32 {
+fn noise(seed: u32) -> impl FnMut() -> f32 + Clone {
     let mut state = seed.wrapping_mul(0x9E37_79B9) | 1;
     move || {
         state ^= state << 13;
