@@ -62,7 +62,12 @@ impl Aim {
         let (rotation, scale) = (local.rotation.as_dquat(), local.scale.as_dvec3());
         let seen = |own: Vec3| rotation * (scale * own.as_dvec3());
         let (forward, offset) = (unit(seen(self.forward))?, seen(self.offset));
-        let way = back.transform_point3(target) - local.translation.as_dvec3();
+        let (target, place) = (back.transform_point3(target), local.translation.as_dvec3());
+        let way = target - place;
+        // Closer than f32 tells apart is on the node.
+        if way.length() <= 1e-6 * (target.length() + place.length()) {
+            return None;
+        }
         // The point of the line of sight that is as far from the node as the target.
         let along = forward.dot(offset);
         let square = along * along - offset.length_squared() + way.length_squared();

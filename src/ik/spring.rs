@@ -1,6 +1,6 @@
 use std::error::Error;
 
-use glam::{DVec3, Vec3};
+use glam::{DQuat, DVec3, Vec3};
 
 use super::{
     IkError,
@@ -162,8 +162,10 @@ impl Point {
             }
             let after = unit(position - end[0]).or_else(|| unit(before)).unwrap_or(DVec3::ZERO);
             self.position = end[0] + after * length;
-            let relative = velocity - head_velocity;
-            let carried = arc(before, after).map_or(relative, |turn| turn * relative);
+            // The velocity turns with the bone; what changed it did so half way on.
+            let turn = arc(before, after).unwrap_or(DQuat::IDENTITY);
+            let half_turn = arc(before, before.normalize_or_zero() + after).unwrap_or(DQuat::IDENTITY);
+            let carried = turn * (self.velocity - head_velocity) + half_turn * (velocity - self.velocity);
             self.velocity = head_velocity + across(after, carried);
         }
         if !self.is_finite() || length == 0.0 {
