@@ -67,8 +67,14 @@ fn without_up_nothing_turns_about_the_line_of_sight() {
 
 #[test]
 fn parents_scaled_in_any_way_do_not_matter() {
-    for scale in [Vec3::splat(3.0), Vec3::new(2.0, 0.5, 1.0), Vec3::new(-1.0, 1.0, 1.4), Vec3::new(-1.0, -2.0, -0.3)] {
-        let neck = Transform { scale, rotation: Quat::from_xyzw(0.3, 0.1, -0.4, 0.9).normalize(), ..at(0.0, 1.5, 0.0) };
+    for scale in
+        [Vec3::splat(3.0), Vec3::new(2.0, 0.5, 1.0), Vec3::new(-1.0, 1.0, 1.4), Vec3::new(-1.0, -2.0, -0.3)]
+    {
+        let neck = Transform {
+            scale,
+            rotation: Quat::from_xyzw(0.3, 0.1, -0.4, 0.9).normalize(),
+            ..at(0.0, 1.5, 0.0)
+        };
         let mut stage = head_on(neck);
         let target = Vec3::new(2.0, -1.0, 3.0);
         let (offset, up) = (Vec3::new(0.05, 0.1, 0.02), Vec3::new(0.1, 1.0, -0.2));
@@ -80,7 +86,10 @@ fn parents_scaled_in_any_way_do_not_matter() {
         let axis = (target - stage.place(HEAD)).normalize();
         let normal = axis.cross(up).normalize();
         let own = world.transform_vector3(Vec3::Y);
-        assert!(normal.dot(own.normalize()).abs() < 5e-6 && (own - axis * own.dot(axis)).dot(up) > 0.0, "{scale}");
+        assert!(
+            normal.dot(own.normalize()).abs() < 5e-6 && (own - axis * own.dot(axis)).dot(up) > 0.0,
+            "{scale}"
+        );
     }
 }
 

@@ -11,6 +11,8 @@ mod common;
 
 mod aim;
 mod ccd;
+#[cfg(feature = "gltf")]
+mod example;
 mod modifiers;
 mod posed;
 mod refusals;

@@ -33,7 +33,8 @@ fn composed(posed: &Posed<'_>, node: u32, root: DAffine3) -> DAffine3 {
     let mut world = DAffine3::IDENTITY;
     while let Some(node) = next {
         let local = posed.local(node);
-        let matrix3 = DMat3::from_quat(local.rotation.as_dquat()) * DMat3::from_diagonal(local.scale.as_dvec3());
+        let matrix3 =
+            DMat3::from_quat(local.rotation.as_dquat()) * DMat3::from_diagonal(local.scale.as_dvec3());
         world = DAffine3 { matrix3, translation: local.translation.as_dvec3() } * world;
         next = posed.skeleton().parents()[node as usize];
     }
@@ -119,7 +120,10 @@ fn a_node_that_does_not_exist_reads_as_the_identity_and_takes_nothing() {
             posed.set_rotation(node, Quat::from_rotation_x(1.0));
             posed.set_scale(node, Vec3::ZERO);
             assert_eq!(posed.local(node), Transform::IDENTITY);
-            assert_eq!((posed.world(node), posed.exact_parent(node)), (Affine3A::IDENTITY, DAffine3::IDENTITY));
+            assert_eq!(
+                (posed.world(node), posed.exact_parent(node)),
+                (Affine3A::IDENTITY, DAffine3::IDENTITY)
+            );
         }
         posed.set_weight(1, 0.5);
         posed.set_weight(usize::MAX, 0.5);
@@ -145,7 +149,9 @@ fn seconds_are_those_advanced_since_the_evaluation_before() {
     let mut stage = Stage::new(chain(&[Vec3::ZERO, Vec3::Y]));
     let seen = Arc::new(Mutex::new(Vec::new()));
     let out = seen.clone();
-    stage.add(call(move |posed: &mut Posed<'_>| out.lock().unwrap().push((posed.is_first(), posed.seconds()))));
+    stage.add(call(move |posed: &mut Posed<'_>| {
+        out.lock().unwrap().push((posed.is_first(), posed.seconds()))
+    }));
     let id = stage.id;
     let animator = &mut stage.animator;
     animator.advance(0.5);
@@ -157,7 +163,9 @@ fn seconds_are_those_advanced_since_the_evaluation_before() {
     animator.evaluate();
     animator.advance(-0.125);
     animator.advance(f64::NAN);
-    animator.evaluate_into(&mut vec![sinew::animate::JointMatrix::IDENTITY; animator.palette_rows()]).unwrap();
+    animator
+        .evaluate_into(&mut vec![sinew::animate::JointMatrix::IDENTITY; animator.palette_rows()])
+        .unwrap();
     animator.forget_previous(id).unwrap();
     animator.advance(0.5);
     animator.evaluate();

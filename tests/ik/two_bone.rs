@@ -46,7 +46,10 @@ fn the_end_reaches_every_target_in_reach_with_the_angle_of_the_law_of_cosines() 
     let mut random = noise(11);
     for _ in 0..200 {
         let mut stage = limb(USUAL, 0.3 + random().abs() * 2.0);
-        stage.animator.set_rotation(stage.id, ROOT, Quat::from_xyzw(random(), random(), random(), 0.5)).unwrap();
+        stage
+            .animator
+            .set_rotation(stage.id, ROOT, Quat::from_xyzw(random(), random(), random(), 0.5))
+            .unwrap();
         let distance = 0.11 + 0.78 * random().abs();
         let direction = Vec3::new(random(), random(), random()).normalize();
         stage.animator.evaluate();
@@ -171,7 +174,10 @@ fn a_soft_limb_stretches_by_the_formula_and_never_straightens() {
             let expected = if distance > start { soft } else { distance };
             // The smallest distance of both ends is 0.1.
             let found = reach(soften, distance);
-            assert!((found - expected.max(0.1)).abs() < 3e-6, "{soften}, {distance}: {found}, not {expected}");
+            assert!(
+                (found - expected.max(0.1)).abs() < 3e-6,
+                "{soften}, {distance}: {found}, not {expected}"
+            );
             assert!(found >= before && found <= 0.9 + 1e-6, "{soften}, {distance}");
             before = found;
         }
@@ -216,7 +222,8 @@ fn a_length_of_zero_bends_nothing_and_the_rest_still_faces_the_target() {
 
 #[test]
 fn parents_scaled_in_any_way_and_joints_scaled_evenly_change_nothing() {
-    let bases = [Vec3::splat(2.5), Vec3::new(1.3, 0.6, 0.9), Vec3::new(-1.0, 1.0, 1.0), Vec3::new(1.1, -0.7, -2.0)];
+    let bases =
+        [Vec3::splat(2.5), Vec3::new(1.3, 0.6, 0.9), Vec3::new(-1.0, 1.0, 1.0), Vec3::new(1.1, -0.7, -2.0)];
     for scale in bases {
         for joints in [1.0, 0.7, -1.2f32] {
             let base = Transform {
@@ -268,7 +275,10 @@ fn nodes_between_the_joints_stay_as_they_are() {
     near(stage.place(5), Vec3::new(0.3, -0.4, 0.2), 1e-6);
     let rest = stage.model.skeleton().rest();
     assert!([1, 3, 4, 5].iter().all(|&node| stage.pose()[node] == rest[node]));
-    assert_eq!([1, 2, 3].map(|node| stage.pose()[node].translation), [1, 2, 3].map(|node| rest[node].translation));
+    assert_eq!(
+        [1, 2, 3].map(|node| stage.pose()[node].translation),
+        [1, 2, 3].map(|node| rest[node].translation)
+    );
 }
 
 #[test]
