@@ -98,3 +98,90 @@ fn every_stored_case_comes_out_as_in_three_js() {
     println!("{} cases of three.js, {turned} joints turned: worst component {worst:e}", cases.len());
     assert!(cases.len() >= 20 && turned > 100);
 }
+
+/// A joint with an effector a metre along x, and a target at an angle from there.
+fn at_an_angle(angle: f32) -> (Stage, Vec<Transform>) {
+    let model = model([(None, Transform::IDENTITY), (Some(0), at(1.0, 0.0, 0.0))]);
+    let target = Target::Model(Vec3::new(1.0, angle, 0.0));
+    let solver = Ccd::new(model.skeleton(), [Chain::new(1, [0], target)]).unwrap();
+    let mut stage = Stage::new(model);
+    stage.animator.evaluate();
+    let before = stage.pose();
+    stage.add(solver);
+    stage.animator.evaluate();
+    (stage, before)
+}
+
+#[test]
+fn a_turn_under_a_hundred_thousandth_is_left_out_to_the_bit() {
+    let (stage, before) = at_an_angle(9.9e-6);
+    assert_eq!(stage.pose(), before);
+    let (stage, _) = at_an_angle(1.1e-5);
+    assert!((stage.rotation(0).z - 5.5e-6).abs() < 1e-9, "{}", stage.rotation(0));
+}
+
+#[test]
+fn where_the_target_is_on_a_link_or_straight_behind_it_the_pose_stays_finite() {
+    // three.js leaves a rotation that is none in these cases.
+    for (target, end) in [(Vec3::ZERO, Vec3::X), (Vec3::X * -3.0, Vec3::NEG_X), (Vec3::X, Vec3::X)] {
+        let model = model([(None, Transform::IDENTITY), (Some(0), at(1.0, 0.0, 0.0))]);
+        let chain = Chain { iterations: 3, ..Chain::new(1, [0], Target::Model(target)) };
+        let solver = Ccd::new(model.skeleton(), [chain]).unwrap();
+        let mut stage = Stage::new(model);
+        stage.add(solver);
+        stage.animator.evaluate();
+        near(stage.place(1), end, 1e-6);
+    }
+}
+
+#[test]
+fn a_solver_solves_one_chain_when_a_modifier_asks_for_it() {
+    #[derive(Clone, Debug)]
+    struct Second(Ccd);
+    impl Modifier for Second {
+        fn apply(&mut self, posed: &mut sinew::animate::Posed<'_>) {
+            self.0.solve(1, posed).unwrap();
+            assert!(self.0.solve(2, posed).is_err());
+        }
+    }
+    let model =
+        model([(None, Transform::IDENTITY), (Some(0), at(1.0, 0.0, 0.0)), (Some(0), at(0.0, 1.0, 0.0))]);
+    let chain = |effector, target| Chain::new(effector, [0], Target::Model(target));
+    // The second is not enabled, which is no matter for whoever asks for it.
+    let chains = [chain(1, Vec3::Z), Chain { enabled: false, ..chain(2, Vec3::X) }];
+    let solver = Ccd::new(model.skeleton(), chains).unwrap();
+    let mut stage = Stage::new(model);
+    stage.add(Second(solver));
+    stage.animator.evaluate();
+    near(stage.place(2), Vec3::X, 1e-6);
+}
+
+#[test]
+fn no_pose_and_no_limits_make_nan() {
+    let sizes = [0.0, 1e-30, 1e-6, 1.0, -1.0, 1e6, 1e18];
+    let mut random = noise(41);
+    let mut size = move || sizes[((random() + 1.0) * 3.49) as usize];
+    let mut other = noise(42);
+    for _ in 0..500 {
+        let mut stage =
+            Stage::new(chain(&[Vec3::ZERO, Vec3::Y * size(), Vec3::X * size(), Vec3::Z * size()]));
+        for node in 0..4 {
+            stage.animator.set_scale(stage.id, node, Vec3::new(size(), size(), size())).unwrap();
+        }
+        let link = |node| Link {
+            axis: Some(Vec3::new(1.0, other(), 0.0)),
+            bounds: Some(EulerBounds {
+                min: Some(Vec3::splat(-0.5)),
+                max: Some(Vec3::splat(f32::MAX)),
+                ..Default::default()
+            }),
+            ..Link::new(node)
+        };
+        let links = [2, 1, 0].map(link).to_vec();
+        let target = Target::Model(Vec3::new(size(), size(), size()));
+        let chain = Chain { links, iterations: 4, ..Chain::new(3, [0], target) };
+        stage.add(Ccd::new(stage.model.skeleton(), [chain]).unwrap());
+        stage.animator.evaluate();
+        assert!(stage.pose().iter().all(|local| local.is_finite()), "{:?}", stage.pose());
+    }
+}

@@ -272,3 +272,21 @@ fn bones_without_a_length_and_scenes_without_a_volume_leave_the_pose_as_it_is() 
         assert!(stage.pose().iter().all(|local| local.is_finite()) && stage.pose() != rest);
     }
 }
+
+#[test]
+fn in_a_steady_motion_it_lags_behind_by_its_damping() {
+    let (stiffness, damping, velocity) = (50.0, 6.0, Vec3::new(0.0, 0.0, 2.0));
+    let mut stage = rope(2);
+    spring(&mut stage, SpringJoint { stiffness, damping, gravity: Vec3::ZERO });
+    for frame in 0..1200 {
+        let place = Affine3A::from_translation(velocity * (frame as f32 / 60.0));
+        stage.animator.set_transform(stage.id, place).unwrap();
+        stage.step(1.0 / 60.0);
+    }
+    let mut animated = Vec3::X;
+    for node in 0..2 {
+        let bone = (stage.place(node + 1) - stage.place(node)).normalize();
+        near(bone, (animated * 0.5 * stiffness - velocity * damping).normalize(), 1e-4);
+        animated = bone;
+    }
+}
