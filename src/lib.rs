@@ -61,6 +61,7 @@ pub mod export;
 pub mod fix;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+pub mod ik;
 #[cfg(feature = "gltf")]
 pub mod import;
 pub mod lint;

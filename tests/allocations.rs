@@ -20,6 +20,7 @@ use sinew::{
     },
     declare,
     graph::{Graph, Limits, Runtime, RuntimeOptions, UploadRing},
+    ik::{Aim, Ccd, Chain, Spring, SpringJoint, Target, TwoBone},
     retarget::{Mode, RestRelative, Retarget, RetargetOptions, WorldCopy},
 };
 
@@ -90,6 +91,36 @@ fn in_a_crowd(characters: usize, rounds: u32) -> u64 {
         animator.advance(1.0 / 60.0);
         animator.evaluate();
         animator.evaluate_into(&mut palettes).unwrap();
+    })
+}
+
+/// Every modifier of the library on every instance, whole and in part, some at a rate.
+fn with_modifiers(characters: usize, keeps_poses: bool) -> u64 {
+    let data = character(1, SHAPE);
+    let skeleton = data.skeleton();
+    let mut animator = Animator::new();
+    let model = animator.add_model(&data);
+    animator.keep_poses(model, keeps_poses).unwrap();
+    let chain = Chain { iterations: 5, ..Chain::new(12, [11, 10, 9, 8], Target::Node(3)) };
+    let ccd = Ccd::new(skeleton, [chain]).unwrap();
+    let limb = TwoBone::new(skeleton, [2, 4, 6]).unwrap();
+    let aim = Aim::new(skeleton, 14).unwrap();
+    let spring = Spring::new(skeleton, 15, 19, SpringJoint::default()).unwrap();
+    for number in 0..characters as u32 {
+        let id = animator.spawn(model).unwrap();
+        animator.play(id, "bend").unwrap();
+        let mut added = vec![animator.add_modifier(id, ccd.clone()).unwrap()];
+        added.push(animator.add_modifier(id, limb.clone()).unwrap());
+        added.push(animator.add_modifier(id, aim.clone()).unwrap());
+        added.push(animator.add_modifier(id, spring.clone()).unwrap());
+        for (modifier, weight) in added.into_iter().zip([1.0, 0.5, 0.25, 1.0]) {
+            animator.set_modifier_weight(id, modifier, weight).unwrap();
+        }
+        animator.set_rate(id, number % 3).unwrap();
+    }
+    steady(|| {
+        animator.advance(1.0 / 60.0);
+        animator.evaluate();
     })
 }
 
@@ -249,6 +280,10 @@ fn a_steady_frame_allocates_nothing_beyond_wgpus_own_calls() {
         );
         assert_eq!(cpu, 0, "evaluation and twin, {characters} characters");
         assert_eq!(in_a_crowd(characters, 1), 0, "a crowd, {characters} characters");
+        for keeps_poses in [true, false] {
+            let modified = in_a_pool(|| with_modifiers(characters.min(4), keeps_poses));
+            assert_eq!(modified, 0, "modifiers, {characters} characters");
+        }
         #[cfg(feature = "threads")]
         for threads in [1, 2, 8] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

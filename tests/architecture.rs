@@ -9,11 +9,12 @@
 use std::{fs, path::Path};
 
 /// Each folder of src/ and what it may use.
-const ALLOWED: [(&str, &[&str]); 12] = [
+const ALLOWED: [(&str, &[&str]); 13] = [
     ("model", &[]),
     ("import", &["model"]),
     ("export", &["model"]),
     ("animate", &["model"]),
+    ("ik", &["model", "animate"]),
     ("retarget", &["model", "animate"]),
     ("shader", &["shaders"]),
     ("shaders", &[]),

@@ -150,8 +150,8 @@ pub struct Animator {
     is_portable: bool,
     pub(super) view: View,
     pub(super) budget: Budget,
-    /// Numbers layers.
-    layers: u64,
+    /// Numbers layers and modifiers.
+    numbers: u64,
 }
 
 impl Animator {
@@ -225,9 +225,9 @@ impl Animator {
         Ok(Player::new(index, model.clips()[index as usize].duration()))
     }
 
-    pub(super) fn next_layer(&mut self) -> u64 {
-        self.layers += 1;
-        self.layers
+    pub(super) fn next_number(&mut self) -> u64 {
+        self.numbers += 1;
+        self.numbers
     }
 
     /// Takes all layers away: rest pose and overrides from the next evaluation on.

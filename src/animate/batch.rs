@@ -31,6 +31,8 @@ pub(crate) struct Batch {
     /// Of those that are not evaluated every frame.
     slices: Vec<Option<Box<Slice>>>,
     transforms: Vec<Affine3A>,
+    /// Seconds that were advanced since the last evaluation.
+    elapsed: f64,
     visible: Vec<bool>,
     in_view: Vec<bool>,
     /// The last evaluation went elsewhere than into `palette`.
@@ -73,6 +75,7 @@ impl Batch {
             controls: Vec::new(),
             slices: Vec::new(),
             transforms: Vec::new(),
+            elapsed: 0.0,
             visible: Vec::new(),
             in_view: Vec::new(),
             was_in_view: Vec::new(),
@@ -309,6 +312,8 @@ impl Batch {
     pub(crate) fn forget_previous(&mut self, slot: u32) {
         self.fresh[slot as usize] = true;
         self.slice_mut(slot).into_iter().for_each(Slice::forget);
+        let special = self.controls[slot as usize].special_if_any();
+        special.into_iter().for_each(|special| special.modifiers.forget());
     }
 
     pub(crate) fn was_fresh(&self, slot: u32) -> bool {
@@ -316,6 +321,8 @@ impl Batch {
     }
 
     pub(crate) fn advance(&mut self, seconds: f64) {
+        // What remembers time lives forwards, as fades do.
+        self.elapsed += if seconds.is_finite() { seconds.abs() } else { 0.0 };
         for controls in &mut self.controls {
             let mut all_stay = true;
             for layer in &mut controls.layers {
@@ -358,7 +365,7 @@ impl Batch {
 
     #[cfg(not(feature = "threads"))]
     fn evaluate_all(&mut self, palette: &mut [JointMatrix]) {
-        let (shared, rows, works) = self.split(palette);
+        let (shared, rows, works) = self.split(palette, self.elapsed);
         shared.evaluate(rows, own(works));
     }
 
@@ -366,14 +373,14 @@ impl Batch {
     #[cfg(feature = "threads")]
     fn evaluate_all(&mut self, palette: &mut [JointMatrix]) {
         if self.len() <= PIECE {
-            let (shared, rows, works) = self.split(palette);
+            let (shared, rows, works) = self.split(palette, self.elapsed);
             return shared.evaluate(rows, own(works));
         }
         let threads = rayon::current_num_threads();
         while self.works.len() < threads {
             self.works.push(Mutex::new(Work::new(&self.clips)));
         }
-        let (shared, rows, works) = self.split(palette);
+        let (shared, rows, works) = self.split(palette, self.elapsed);
         shared.evaluate_on(rows, &works[..threads]);
     }
 
@@ -381,7 +388,7 @@ impl Batch {
     pub(crate) fn evaluate_slot(&mut self, slot: u32) {
         self.slice_mut(slot).into_iter().for_each(Slice::forget);
         let mut palette = std::mem::take(&mut self.palette);
-        let (shared, rows, works) = self.split(&mut palette);
+        let (shared, rows, works) = self.split(&mut palette, 0.0);
         shared.evaluate(rows.only(slot as usize), own(works));
         self.palette = palette;
     }
@@ -389,11 +396,13 @@ impl Batch {
     fn split<'a>(
         &'a mut self,
         palette: &'a mut [JointMatrix],
+        elapsed: f64,
     ) -> (Shared<'a>, Rows<'a>, &'a mut [Mutex<Work>]) {
         let streams = size_of_val(palette) > STREAMED;
-        let shared = Shared { clips: &self.clips, layout: &self.layout, streams };
+        let shared = Shared { clips: &self.clips, layout: &self.layout, streams, elapsed };
         let rows = Rows {
-            controls: &self.controls,
+            controls: &mut self.controls,
+            transforms: &self.transforms,
             slices: &mut self.slices,
             pose: PoseMut {
                 translations: &mut self.translations,
@@ -424,6 +433,7 @@ impl Batch {
 
     /// What stood is previous now; what is evaluated for the first time stood where it stands.
     fn turn(&mut self) {
+        self.elapsed = 0.0;
         std::mem::swap(&mut self.evaluated_transforms, &mut self.previous_transforms);
         self.evaluated_transforms.copy_from_slice(&self.transforms);
         std::mem::swap(&mut self.fresh, &mut self.was_fresh);

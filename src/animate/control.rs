@@ -14,7 +14,7 @@ use crate::model::{Model, Transform};
 ///
 /// An instance plays any number of clips at once. The order of a frame: rest pose, overrides, then all layers
 /// of kind [`LayerKind::Blend`] weighed against each other component by component, then the additive ones on
-/// top in their order, then world poses, visibility, hierarchy, palette.
+/// top in their order, then [modifiers](super::Modifier), world poses, visibility, hierarchy, palette.
 impl Animator {
     /// Adds a layer on top of the others: from its start, looping, speed 1, weight 1.
     pub fn add_layer<'c>(
@@ -179,7 +179,7 @@ impl Animator {
 /// # Poses from elsewhere
 impl Animator {
     /// Where something else wants nodes to be, such as a simulation; until the next call. An empty list takes
-    /// them back. Applied after blending and before visibility, parents first.
+    /// them back. Applied after modifiers and before visibility, parents first.
     pub fn set_world_poses(
         &mut self,
         id: InstanceId,
@@ -271,8 +271,8 @@ impl Animator {
 
 /// # Instances
 impl Animator {
-    /// Another instance of the same model with the same layers, overrides and transform, which are its own
-    /// from now on.
+    /// Another instance of the same model with the same layers, overrides, modifiers and transform, which are its
+    /// own from now on.
     pub fn clone_instance(&mut self, id: InstanceId) -> Result<InstanceId, AnimateError> {
         let model = self.model_of(id)?;
         let (transform, visible) = (self.transform(id)?, self.visible(id)?);
@@ -300,7 +300,7 @@ impl Animator {
         kind: LayerKind,
     ) -> Result<&mut Layer, AnimateError> {
         let player = self.clip_of(id, clip)?;
-        let number = self.next_layer();
+        let number = self.next_number();
         let layers = &mut self.controls_mut(id)?.1.layers;
         layers.push(Layer::new(LayerId(number), player, weight, kind));
         let last = layers.len() - 1;

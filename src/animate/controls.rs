@@ -8,9 +8,11 @@ use super::{
     hierarchy::local,
     mask::usable,
     math::{normalize, slerp},
+    modifier::Modifiers,
     pose::PoseMut,
+    posed::{Posed, PosedMemory},
 };
-use crate::model::{Skeleton, Transform};
+use crate::model::{Model, Skeleton, Transform};
 
 /// Everything that is said about one instance. What most instances have lies together; the rest costs no
 /// memory until it is needed.
@@ -38,6 +40,7 @@ pub(super) struct Special {
     /// (skin, its whole palette)
     pub(super) palettes: Vec<(u32, Vec<JointMatrix>)>,
     pub(super) conversion: Affine3A,
+    pub(super) modifiers: Modifiers,
 }
 
 /// Weight of the layers below which rest pose and overrides fill up.
@@ -101,6 +104,11 @@ impl Controls {
         self.special.as_deref()
     }
 
+    /// The same, to let its modifiers run.
+    pub(super) fn special_if_any(&mut self) -> Option<&mut Special> {
+        self.special.as_deref_mut()
+    }
+
     /// The same, to be told more.
     pub(super) fn special_mut(&mut self) -> &mut Special {
         self.special.get_or_insert_default()
@@ -116,6 +124,7 @@ impl Special {
             && self.world.is_none()
             && self.palettes.is_empty()
             && self.conversion == Affine3A::IDENTITY
+            && self.modifiers.is_empty()
     }
 
     /// The override of a node, made when there is none.
@@ -143,6 +152,21 @@ impl Special {
         }
         for &(index, weight) in &self.weights {
             pose.weights[index as usize] = weight;
+        }
+    }
+
+    /// Stage `modifiers`, where the instance stands at `transform` and its last evaluation was `elapsed` seconds ago.
+    pub(super) fn modify(
+        &mut self,
+        model: &Model,
+        pose: PoseMut<'_>,
+        memory: &mut PosedMemory,
+        transform: Affine3A,
+        elapsed: f64,
+    ) {
+        if !self.modifiers.is_empty() {
+            let places = [self.conversion, transform];
+            self.modifiers.run(&mut Posed::new(model, pose, memory, places, elapsed));
         }
     }
 

@@ -18,6 +18,7 @@ use super::{
     moving::LanePose,
     palette::set_palette,
     pose::{Pose, PoseMut, set_rest},
+    posed::PosedMemory,
     rows::{Rows, pose_of, rows_mut},
     sample::Sink,
     slice::{Share, Slice},
@@ -31,6 +32,8 @@ pub(super) struct Shared<'a> {
     pub(super) layout: &'a PaletteLayout,
     /// Whether palettes are so many that none is still in the caches when it is read.
     pub(super) streams: bool,
+    /// Seconds since the evaluation before.
+    pub(super) elapsed: f64,
 }
 
 /// Memory for one thread, kept so that no frame allocates.
@@ -46,6 +49,7 @@ pub(super) struct Work {
     blend: Blend,
     pose: Pose,
     world: Vec<Affine3A>,
+    posed: PosedMemory,
 }
 
 impl Work {
@@ -59,6 +63,7 @@ impl Work {
             blend: Blend::new(clips.model()),
             pose: Pose::rest(clips.model()),
             world: vec![Affine3A::IDENTITY; clips.model().skeleton().len()],
+            posed: PosedMemory::default(),
         }
     }
 }
@@ -199,7 +204,12 @@ impl Shared<'_> {
                     work.blend.add(clips, &controls.layers, lanes, pose);
                 }
             }
-            Stage::Modifiers => {}
+            Stage::Modifiers => {
+                if let Some(special) = rows.controls[slot].special_if_any() {
+                    let pose = pose.reborrow();
+                    special.modify(model, pose, &mut work.posed, rows.transforms[slot], self.elapsed);
+                }
+            }
             Stage::WorldPoses => {
                 special
                     .into_iter()

@@ -39,24 +39,36 @@ pub(super) fn local(pose: &PoseMut<'_>, node: usize) -> Affine3A {
     Affine3A::from_scale_rotation_translation(scale, rotation, pose.translations[node])
 }
 
+/// The same in f64.
+pub(super) fn exact_local(pose: &PoseMut<'_>, node: usize) -> DAffine3 {
+    let turned = DMat3::from_quat(pose.rotations[node].as_dquat());
+    let matrix3 = turned * DMat3::from_diagonal(pose.scales[node].as_dvec3());
+    DAffine3 { matrix3, translation: pose.translations[node].as_dvec3() }
+}
+
+/// In f64.
+pub(super) fn exact(matrix: Affine3A) -> DAffine3 {
+    DAffine3 { matrix3: matrix.matrix3.as_dmat3(), translation: matrix.translation.as_dvec3() }
+}
+
+/// In f32.
+pub(super) fn rounded(matrix: DAffine3) -> Affine3A {
+    Affine3A { matrix3: matrix.matrix3.as_mat3().into(), translation: matrix.translation.as_vec3a() }
+}
+
 fn set_deep_world(skeleton: &Skeleton, root: Affine3A, pose: &PoseMut<'_>, world: &mut [Affine3A]) {
     thread_local! {
         /// Kept so that no frame allocates.
         static EXACT: RefCell<Vec<DAffine3>> = const { RefCell::new(Vec::new()) };
     }
-    EXACT.with_borrow_mut(|exact| {
-        exact.resize(skeleton.len(), DAffine3::IDENTITY);
-        let root = DAffine3 { matrix3: root.matrix3.as_dmat3(), translation: root.translation.as_dvec3() };
+    EXACT.with_borrow_mut(|matrices| {
+        matrices.resize(skeleton.len(), DAffine3::IDENTITY);
+        let root = exact(root);
         for &node in skeleton.order() {
             let n = node as usize;
-            let turned = DMat3::from_quat(pose.rotations[n].as_dquat());
-            let matrix3 = turned * DMat3::from_diagonal(pose.scales[n].as_dvec3());
-            let local = DAffine3 { matrix3, translation: pose.translations[n].as_dvec3() };
-            exact[n] = skeleton.parents()[n].map_or(root, |parent| exact[parent as usize]) * local;
-            world[n] = Affine3A {
-                matrix3: exact[n].matrix3.as_mat3().into(),
-                translation: exact[n].translation.as_vec3a(),
-            };
+            let above = skeleton.parents()[n].map_or(root, |parent| matrices[parent as usize]);
+            matrices[n] = above * exact_local(pose, n);
+            world[n] = rounded(matrices[n]);
         }
     });
 }

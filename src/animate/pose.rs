@@ -17,6 +17,18 @@ pub struct PoseMut<'a> {
     pub weights: &'a mut [f32],
 }
 
+impl PoseMut<'_> {
+    /// The same for a shorter time.
+    pub(super) fn reborrow(&mut self) -> PoseMut<'_> {
+        PoseMut {
+            translations: self.translations,
+            rotations: self.rotations,
+            scales: self.scales,
+            weights: self.weights,
+        }
+    }
+}
+
 /// An owned pose.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pose {

@@ -13,7 +13,8 @@ use crate::model::Model;
 /// Some instances, one after another. The lists of poses and matrices may be empty: then none are kept.
 #[derive(Debug)]
 pub(super) struct Rows<'a> {
-    pub(super) controls: &'a [Controls],
+    pub(super) controls: &'a mut [Controls],
+    pub(super) transforms: &'a [Affine3A],
     pub(super) slices: &'a mut [Option<Box<Slice>>],
     pub(super) pose: PoseMut<'a>,
     pub(super) world: &'a mut [Affine3A],
@@ -29,7 +30,8 @@ impl Rows<'_> {
     /// The first `slots` and the others.
     pub(super) fn split_at(self, slots: usize) -> (Self, Self) {
         let all = self.controls.len();
-        let (controls, other_controls) = self.controls.split_at(slots);
+        let (controls, other_controls) = self.controls.split_at_mut(slots);
+        let (transforms, other_transforms) = self.transforms.split_at(slots);
         let (slices, other_slices) = self.slices.split_at_mut(slots);
         let (translations, other_translations) = split(self.pose.translations, slots, all);
         let (rotations, other_rotations) = split(self.pose.rotations, slots, all);
@@ -45,9 +47,10 @@ impl Rows<'_> {
             weights: other_weights,
         };
         (
-            Self { controls, slices, pose, world, palette },
+            Self { controls, transforms, slices, pose, world, palette },
             Self {
                 controls: other_controls,
+                transforms: other_transforms,
                 slices: other_slices,
                 pose: other_pose,
                 world: other_world,

@@ -1,5 +1,4 @@
-/// The stages of a frame, in the order they run for every instance. `Modifiers` has its place in the order and
-/// nothing to do yet.
+/// The stages of a frame, in the order they run for every instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Stage {
@@ -11,7 +10,7 @@ pub enum Stage {
     Channels,
     /// The sums into one pose, then additive layers on top.
     Blend,
-    /// Constraints on the blended pose.
+    /// [Modifiers](super::Modifier) of the blended pose, such as inverse kinematics and springs.
     Modifiers,
     /// World transforms from elsewhere, such as physics.
     WorldPoses,
