@@ -65,6 +65,7 @@ pub mod gpu;
 pub mod import;
 pub mod lint;
 pub mod model;
+pub mod pick;
 #[cfg(feature = "render")]
 pub mod render;
 #[cfg(feature = "shader")]

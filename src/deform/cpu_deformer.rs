@@ -103,6 +103,16 @@ impl CpuDeformer {
         Ok(())
     }
 
+    /// Gives output A of every primitive of an instance, with its part and its place in the mesh, as of the last
+    /// [`CpuDeformer::run`]. Allocates nothing.
+    pub(crate) fn each_primitive(
+        &self,
+        instance: InstanceId,
+        take: impl FnMut(u32, usize, &[[u32; 4]]),
+    ) -> Result<(), DeformError> {
+        self.layout.each_primitive(&self.cast, instance, |group| &self.stages[group].out_a, take)
+    }
+
     /// Every primitive of an instance as of the last [`CpuDeformer::run`], in the instance's space and
     /// the source's vertex order.
     pub fn bake(&self, instance: InstanceId) -> Result<Vec<BakedPrimitive>, DeformError> {

@@ -89,6 +89,28 @@ impl OutputLayout {
         };
         Ok((group, range))
     }
+
+    /// Gives output A of every primitive of an instance, with its part and its place in the mesh. `output` gives that
+    /// of a group, whole.
+    pub(crate) fn each_primitive<'o>(
+        &self,
+        cast: &Cast,
+        instance: InstanceId,
+        output: impl Fn(usize) -> &'o [[u32; 4]],
+        mut take: impl FnMut(u32, usize, &[[u32; 4]]),
+    ) -> Result<(), DeformError> {
+        let source = cast.source_of(instance)?;
+        let first = self.first.get(&instance).filter(|_| self.revision == Some(cast.revision()));
+        let &(group, first) = first.ok_or(DeformError::NotRecorded)?;
+        let a = output(group);
+        for (part, output) in source.parts.iter().zip(&self.groups[group].outputs[first..]) {
+            for (at, primitive) in part.primitives.iter().enumerate() {
+                let from = (output.a + primitive.first) as usize;
+                take(part.part, at, &a[from..from + primitive.packed.vertices as usize]);
+            }
+        }
+        Ok(())
+    }
 }
 
 fn words(vertices: u32, precision: Precision) -> Result<u32, DeformError> {

@@ -13,6 +13,7 @@ mod skeleton;
 mod skin;
 mod split;
 mod transform;
+mod triangles;
 
 use std::{ops::Range, sync::Arc};
 

@@ -13,3 +13,4 @@ pub mod models;
 pub mod oracle;
 #[cfg(feature = "render")]
 pub mod picture;
+pub mod tube;

@@ -13,7 +13,9 @@ mod inspect;
 mod load;
 mod oracle;
 mod output;
+mod pick;
 mod playing;
+mod posed;
 mod render;
 mod stage;
 mod timeline;
@@ -27,7 +29,7 @@ use clap::{Parser, Subcommand};
 
 use ui::Ui;
 
-/// Animated glTF characters: inspect, fix, render, bake.
+/// Animated glTF characters: inspect, fix, render, bake, pick.
 #[derive(Debug, Parser)]
 #[command(name = "sinew", version, about, arg_required_else_help = true)]
 struct Cli {
@@ -44,6 +46,7 @@ enum Command {
     Fix(fix::Args),
     Render(render::Args),
     Bake(bake::Args),
+    Pick(pick::Args),
     Graph(graph::Args),
     Doctor(doctor::Args),
 }
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Command::Fix(args) => fix::run(args, &ui),
         Command::Render(args) => render::run(args, &ui),
         Command::Bake(args) => bake::run(args, &ui),
+        Command::Pick(args) => pick::run(args, &ui),
         Command::Graph(args) => graph::run(args, &ui),
         Command::Doctor(args) => doctor::run(args, &ui),
     };

@@ -5,7 +5,9 @@ mod blend;
 mod deform;
 mod morph;
 mod output;
+mod single;
 mod skin;
 mod source;
 
 pub(crate) use deform::{Input, Listed, deform, list};
+pub(crate) use single::deform_single;
