@@ -4,7 +4,7 @@ use super::{
     cpu,
     frame::FrameBlock,
     group::Reach,
-    output::{BakedPrimitive, OutputLayout, bake},
+    output::{BakedPrimitive, OutputLayout, Outputs, bake},
     source::{Packing, Streams},
 };
 use crate::{
@@ -116,7 +116,11 @@ impl CpuDeformer {
     /// Every primitive of an instance as of the last [`CpuDeformer::run`], in the instance's space and
     /// the source's vertex order.
     pub fn bake(&self, instance: InstanceId) -> Result<Vec<BakedPrimitive>, DeformError> {
-        let outputs = |group: usize| (&self.stages[group].out_a[..], &self.stages[group].out_b[..]);
+        let outputs = |group: usize| Outputs {
+            a: &self.stages[group].out_a,
+            b: &self.stages[group].out_b,
+            start: [0; 2],
+        };
         bake(&self.cast, &self.layout, instance, outputs)
     }
 }

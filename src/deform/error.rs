@@ -1,4 +1,4 @@
-use crate::animate::AnimateError;
+use crate::animate::{AnimateError, InstanceId};
 
 /// Why deformation was refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -58,6 +58,12 @@ pub enum DeformError {
     /// Instances were spawned or removed after the vertices were laid out.
     #[error("instances changed since the last record; record again before reading vertices")]
     NotRecorded,
+    /// The read-back holds other instances.
+    #[error("instance {instance:?} was not read back; read back all of them, or name it to read_back_of")]
+    NotReadBack {
+        /// The instance.
+        instance: InstanceId,
+    },
     /// Source buffers were replaced after `declare`.
     #[error(
         "source buffers were replaced since the graph was declared (a model was added or removed, or the device changed); declare and compile it again"

@@ -3,6 +3,7 @@
 mod animate;
 mod buffers;
 mod declare;
+mod declare_read_back;
 mod declared;
 mod deformer;
 mod kernels;
@@ -10,6 +11,7 @@ mod own;
 mod read_back;
 
 pub use declare::{DeclareOptions, OutputKind, PaletteRows, Skinned, SkinnedPart, declare, declare_with};
+pub use declare_read_back::{ReadBackRequests, declare_read_back};
 pub use deformer::{DeformedVertices, Deformer, DeformerOptions};
 pub(super) use kernels::Kernels;
 pub use read_back::ReadBack;
