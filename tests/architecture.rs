@@ -9,7 +9,7 @@
 use std::{fs, path::Path};
 
 /// Each folder of src/ and what it may use.
-const ALLOWED: [(&str, &[&str]); 11] = [
+const ALLOWED: [(&str, &[&str]); 12] = [
     ("model", &[]),
     ("import", &["model"]),
     ("export", &["model"]),
@@ -20,6 +20,7 @@ const ALLOWED: [(&str, &[&str]); 11] = [
     ("deform", &["model", "animate", "gpu", "shaders"]),
     ("lint", &["model", "animate", "deform"]),
     ("fix", &["model", "lint"]),
+    ("pick", &["model", "animate", "deform"]),
     ("render", &["model", "animate", "deform", "gpu", "shaders", "graph"]),
 ];
 

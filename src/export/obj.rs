@@ -22,7 +22,7 @@ impl Model {
     /// customary `Pr` and `Pm`, no textures.
     ///
     /// OBJ knows neither skins nor targets: parts with a skin stand as they were bound, others at rest. For another
-    /// pose, write [`posed_model`](crate::deform::posed_model).
+    /// pose, write what `deform::posed_model` makes of it.
     #[must_use]
     pub fn to_obj(&self, mtl_file: &str) -> Obj {
         let mut names = Names::default();
