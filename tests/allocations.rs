@@ -12,12 +12,16 @@ mod common;
 #[path = "../graph/tests/support/counting.rs"]
 mod counting;
 
-use common::models::{Shape, character};
+use common::{
+    models::{Shape, character},
+    tube::tube,
+};
 use sinew::{
     Animator, CpuDeformer, Deformer, Precision,
     animate::{CompressOptions, CompressedClips, JointMatrix, LayerKind, Mask, Reference},
     declare,
     graph::{Graph, Limits, Runtime, RuntimeOptions, UploadRing},
+    pick::{PickOptions, Picker, Ray, Sides, Socket},
 };
 
 const FRAMES: u64 = 40;
@@ -87,6 +91,29 @@ fn in_a_crowd(characters: usize, rounds: u32) -> u64 {
         animator.advance(1.0 / 60.0);
         animator.evaluate();
         animator.evaluate_into(&mut palettes).unwrap();
+    })
+}
+
+/// A character that is posed, refitted and asked for hits and attachments.
+fn with_a_picker() -> u64 {
+    let data = tube(60, 24, 12);
+    let mut deformer = CpuDeformer::new();
+    let model = deformer.add_model(&data, Precision::Exact).unwrap();
+    let id = deformer.spawn(model).unwrap();
+    deformer.animator_mut().play(id, 0).unwrap();
+    let mut picker = Picker::new(&data).unwrap();
+    let ray = Ray::new(glam::Vec3::new(9.0, 0.5, 0.0), glam::Vec3::NEG_X).unwrap();
+    let options = PickOptions { sides: Sides::Front, ..PickOptions::default() };
+    let hand = Socket::joint(3, glam::Affine3A::IDENTITY);
+    steady(|| {
+        deformer.animator_mut().advance(1.0 / 60.0);
+        deformer.run().unwrap();
+        picker.refit(&deformer, id).unwrap();
+        let animator = deformer.animator();
+        let hit = picker.nearest(animator, ray, &options).unwrap().unwrap();
+        assert!(picker.is_hit(animator, ray, &options).unwrap());
+        Socket::surface(&hit, glam::Affine3A::IDENTITY).world(animator, id).unwrap();
+        hand.world(animator, id).unwrap();
     })
 }
 
@@ -218,6 +245,7 @@ fn in_a_pool(run: impl FnOnce() -> u64 + Send) -> u64 {
 // One test: the counter is shared by all threads of the binary.
 #[test]
 fn a_steady_frame_allocates_nothing_beyond_wgpus_own_calls() {
+    assert_eq!(in_a_pool(with_a_picker), 0, "a refit, hits and sockets");
     let mut graphs = Vec::new();
     for characters in [1, 32] {
         let cpu = in_a_pool(|| on_cpu(characters));
