@@ -66,6 +66,7 @@ pub mod ik;
 pub mod import;
 pub mod lint;
 pub mod model;
+pub mod pick;
 #[cfg(feature = "render")]
 pub mod render;
 pub mod retarget;

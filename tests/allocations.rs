@@ -12,7 +12,10 @@ mod common;
 #[path = "../graph/tests/support/counting.rs"]
 mod counting;
 
-use common::models::{Shape, character};
+use common::{
+    models::{Shape, character},
+    tube::tube,
+};
 use sinew::{
     Animator, CpuDeformer, Deformer, Precision,
     animate::{
@@ -21,6 +24,7 @@ use sinew::{
     declare,
     graph::{Graph, Limits, Runtime, RuntimeOptions, UploadRing},
     ik::{Aim, Ccd, Chain, Spring, SpringJoint, Target, TwoBone},
+    pick::{PickOptions, Picker, Ray, Sides, Socket},
     retarget::{Mode, RestRelative, Retarget, RetargetOptions, WorldCopy},
 };
 
@@ -121,6 +125,29 @@ fn with_modifiers(characters: usize, keeps_poses: bool) -> u64 {
     steady(|| {
         animator.advance(1.0 / 60.0);
         animator.evaluate();
+    })
+}
+
+/// A character that is posed, refitted and asked for hits and attachments.
+fn with_a_picker() -> u64 {
+    let data = tube(60, 24, 12);
+    let mut deformer = CpuDeformer::new();
+    let model = deformer.add_model(&data, Precision::Exact).unwrap();
+    let id = deformer.spawn(model).unwrap();
+    deformer.animator_mut().play(id, 0).unwrap();
+    let mut picker = Picker::new(&data).unwrap();
+    let ray = Ray::new(glam::Vec3::new(9.0, 0.5, 0.0), glam::Vec3::NEG_X).unwrap();
+    let options = PickOptions { sides: Sides::Front, ..PickOptions::default() };
+    let hand = Socket::joint(3, glam::Affine3A::IDENTITY);
+    steady(|| {
+        deformer.animator_mut().advance(1.0 / 60.0);
+        deformer.run().unwrap();
+        picker.refit(&deformer, id).unwrap();
+        let animator = deformer.animator();
+        let hit = picker.nearest(animator, ray, &options).unwrap().unwrap();
+        assert!(picker.is_hit(animator, ray, &options).unwrap());
+        Socket::surface(&hit, glam::Affine3A::IDENTITY).world(animator, id).unwrap();
+        hand.world(animator, id).unwrap();
     })
 }
 
@@ -270,6 +297,7 @@ fn a_steady_frame_allocates_nothing_beyond_wgpus_own_calls() {
     for mode in [Mode::WorldCopy(WorldCopy::default()), Mode::RestRelative(RestRelative::default())] {
         assert_eq!(retargeting(mode.clone()), 0, "{mode:?}");
     }
+    assert_eq!(in_a_pool(with_a_picker), 0, "a refit, hits and sockets");
     let mut graphs = Vec::new();
     for characters in [1, 32] {
         let cpu = in_a_pool(|| on_cpu(characters));

@@ -9,7 +9,7 @@
 use std::{fs, path::Path};
 
 /// Each folder of src/ and what it may use.
-const ALLOWED: [(&str, &[&str]); 13] = [
+const ALLOWED: [(&str, &[&str]); 14] = [
     ("model", &[]),
     ("import", &["model"]),
     ("export", &["model"]),
@@ -22,6 +22,7 @@ const ALLOWED: [(&str, &[&str]); 13] = [
     ("deform", &["model", "animate", "gpu", "shaders"]),
     ("lint", &["model", "animate", "deform"]),
     ("fix", &["model", "lint"]),
+    ("pick", &["model", "animate", "deform"]),
     ("render", &["model", "animate", "deform", "gpu", "shaders", "graph"]),
 ];
 

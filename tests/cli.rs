@@ -77,7 +77,7 @@ fn triangle(folder: &std::path::Path) -> String {
 #[test]
 fn help_works_for_the_program_and_every_command() {
     assert_eq!(sinew(&["--help"]).code, 0);
-    for command in ["inspect", "render", "bake", "retarget", "graph", "doctor"] {
+    for command in ["inspect", "render", "bake", "pick", "retarget", "graph", "doctor"] {
         let said = sinew(&[command, "--help"]);
         assert_eq!(said.code, 0, "{command}");
         assert!(said.stdout.contains("Usage: sinew"), "{}", said.stdout);
@@ -219,6 +219,121 @@ fn bake_writes_positions_that_follow_the_clip_clamped_at_its_end() {
         assert_eq!(document["entries"][0]["primitives"][0]["vertexCount"], 3);
         let numbers = fs::read(out.join("triangle.gltf.bin")).unwrap();
         assert_eq!(numbers[..12], [1f32, 0.0, 0.0].map(f32::to_le_bytes).concat());
+    }
+}
+
+#[test]
+fn bake_writes_a_pose_as_a_model_or_as_obj() {
+    let folder = folder("posed");
+    let file = triangle(&folder);
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    for name in ["out/a.glb", "out/a.obj"] {
+        let said = sinew(&["-q", "bake", &file, "--clip", "slide", "--time", "0.5", "-o", &path(name)]);
+        assert_eq!((said.code, said.error.as_str()), (0, ""));
+    }
+    let model = sinew::Model::load(path("out/a.glb")).unwrap();
+    assert_eq!((model.clips().len(), model.skins().len()), (0, 0));
+    assert_eq!(model.meshes()[0].primitives()[0].positions()[0], glam::Vec3::X * 0.5);
+    let obj = fs::read_to_string(path("out/a.obj")).unwrap();
+    assert!(obj.contains("v 0.5 0 0\nv 1.5 0 0\nv 0.5 1 0\n"), "{obj}");
+    assert!(!folder.join("out/a.mtl").exists(), "the file has no materials");
+}
+
+#[test]
+fn bake_writes_a_stretch_as_numbered_files_or_as_morph_targets() {
+    let folder = folder("stretch");
+    let file = triangle(&folder);
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let stretch = ["--clip", "slide", "--from", "0.25", "--to", "0.75", "--fps", "4"];
+    let bake = |more: &[&str]| sinew(&[&["-q", "bake", &file], &stretch[..], more].concat());
+    assert_eq!(bake(&["-o", &path("a.glb")]).code, 0);
+    let x = |name: &str| sinew::Model::load(path(name)).unwrap().meshes()[0].primitives()[0].positions()[0].x;
+    assert_eq!([x("a.0001.glb"), x("a.0002.glb"), x("a.0003.glb")], [0.25, 0.5, 0.75]);
+    assert!(!folder.join("a.0004.glb").exists() && !folder.join("a.glb").exists());
+    for (interpolation, expected) in
+        [("step", sinew::model::Interpolation::Step), ("linear", sinew::model::Interpolation::Linear)]
+    {
+        let said = bake(&["-o", &path("t.glb"), "--targets", "--interpolation", interpolation]);
+        assert_eq!((said.code, said.error.as_str()), (0, ""));
+        let model = sinew::Model::load(path("t.glb")).unwrap();
+        let track = &model.clips()[0].tracks()[0];
+        assert_eq!((model.clips()[0].name(), &track.times[..]), ("slide", &[0.0, 0.25, 0.5][..]));
+        assert_eq!((track.interpolation, track.width), (expected, 2));
+        assert_eq!(track.values, [0.0, 0.0, 1.0, 0.0, 0.0, 1.0]);
+    }
+}
+
+#[test]
+fn bake_says_what_a_wish_for_models_lacks() {
+    let folder = folder("wishes");
+    let file = triangle(&folder);
+    let glb = folder.join("a.glb").to_str().unwrap().to_owned();
+    let obj = folder.join("a.obj").to_str().unwrap().to_owned();
+    let bake = |more: &[&str]| {
+        let said = sinew(&[&["bake", &file, "--clip", "slide"], more].concat());
+        (said.code, said.error, said.help)
+    };
+    let usage = |error: &str, help: &str| (2, format!("error: {error}"), format!("help: {help}"));
+    assert_eq!(
+        bake(&["-o", &glb, "--from", "0.9", "--to", "0.1"]),
+        usage("there is nothing from 0.9 s to 0.1 s", "the clip goes from 0 s to 1 s")
+    );
+    assert_eq!(
+        bake(&["-o", &glb, "--fps", "0"]),
+        usage("0 frames a second make no sense", "give a number above 0, such as --fps 30")
+    );
+    assert_eq!(
+        bake(&["-o", &glb, "--targets", "--fps", "1e5"]),
+        usage(
+            "that would be 100001 frames, more than 2000",
+            "lower --fps, or give a shorter stretch with --from and --to"
+        )
+    );
+    assert_eq!(bake(&["-o", &obj, "--targets"]), usage("OBJ has no morph targets", "end the output in .glb"));
+    assert_eq!(
+        bake(&["-o", folder.to_str().unwrap(), "--fps", "4"]),
+        usage(
+            "a stretch of a clip is written as models, not as numbers",
+            "end the output in .glb or .obj, or give --time"
+        )
+    );
+    assert_eq!(
+        bake(&["-o", &glb, "--adapter", "abacus"]),
+        usage(
+            "--jobs and --adapter are for numbers, not for models",
+            "give one file, and a folder as the output for numbers"
+        )
+    );
+    assert_eq!(sinew(&["bake", &file, "-o", &glb, "--fps", "4"]).code, 2, "without a clip");
+}
+
+#[test]
+fn pick_prints_the_hit_and_ends_with_3_where_there_is_none() {
+    let folder = folder("pick");
+    let file = triangle(&folder);
+    let pick = |ray: &str, more: &[&str]| {
+        sinew(&[&["-q", "pick", &file, "--clip", "slide", "--time", "1", "--ray", ray], more].concat())
+    };
+    let said = pick("1.25,0.5,2,0,0,-1", &["--json"]);
+    assert_eq!((said.code, said.error.as_str()), (0, ""));
+    let hit: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(hit["distance"], 2.0);
+    assert_eq!(hit["position"], serde_json::json!([1.25, 0.5, 0.0]));
+    assert_eq!(hit["barycentrics"], serde_json::json!([0.25, 0.25, 0.5]));
+    assert_eq!(
+        (&hit["triangle"], &hit["vertices"], &hit["front"]),
+        (&0.into(), &serde_json::json!([0, 1, 2]), &true.into())
+    );
+    let said = pick("1.25,0.5,2,0,0,-1", &[]);
+    assert!(said.stdout.starts_with("hit after 2 m, front\n  position 1.25 0.5 0\n"), "{}", said.stdout);
+    // Where the triangle is at rest.
+    let said = pick("0.25,0.5,2,0,0,-1", &["--json"]);
+    assert_eq!((said.code, said.stdout.as_str()), (3, "null\n"));
+    assert_eq!(said.error, "error: the ray hits nothing");
+    assert_eq!(pick("1.25,0.5,-2,0,0,1", &["--sides", "front"]).code, 3);
+    assert_eq!(pick("1.25,0.5,-2,0,0,1", &[]).code, 0);
+    for ray in ["1,2,3", "0,0,0,0,0,0", "0,0,NaN,0,0,1", "a,b,c,d,e,f"] {
+        assert_eq!(pick(ray, &[]).code, 2, "{ray}");
     }
 }
 

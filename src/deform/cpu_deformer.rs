@@ -5,7 +5,7 @@ use super::{
     frame::FrameBlock,
     frustum::Frustum,
     group::Reach,
-    output::{BakedPrimitive, OutputLayout, bake},
+    output::{BakedPrimitive, OutputLayout, Outputs, bake},
     source::{Packing, Streams},
 };
 use crate::{
@@ -117,10 +117,24 @@ impl CpuDeformer {
         self.cast.bounds(instance)
     }
 
+    /// Gives output A of every primitive of an instance, with its part and its place in the mesh, as of the last
+    /// [`CpuDeformer::run`]. Allocates nothing.
+    pub(crate) fn each_primitive(
+        &self,
+        instance: InstanceId,
+        take: impl FnMut(u32, usize, &[[u32; 4]]),
+    ) -> Result<(), DeformError> {
+        self.layout.each_primitive(&self.cast, instance, |group| &self.stages[group].out_a, take)
+    }
+
     /// Every primitive of an instance as of the last [`CpuDeformer::run`], in the instance's space and
     /// the source's vertex order.
     pub fn bake(&self, instance: InstanceId) -> Result<Vec<BakedPrimitive>, DeformError> {
-        let outputs = |group: usize| (&self.stages[group].out_a[..], &self.stages[group].out_b[..]);
+        let outputs = |group: usize| Outputs {
+            a: &self.stages[group].out_a,
+            b: &self.stages[group].out_b,
+            start: [0; 2],
+        };
         bake(&self.cast, &self.layout, instance, outputs)
     }
 }

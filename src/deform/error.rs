@@ -1,4 +1,4 @@
-use crate::animate::AnimateError;
+use crate::animate::{AnimateError, InstanceId};
 
 /// Why deformation was refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -77,6 +77,12 @@ pub enum DeformError {
     /// Vertices of a group have one format.
     #[error("a group holds packed and exact vertices; declare a group for each precision")]
     MixedPrecision,
+    /// The read-back holds other instances.
+    #[error("instance {instance:?} was not read back; read back all of them, or name it to read_back_of")]
+    NotReadBack {
+        /// The instance.
+        instance: InstanceId,
+    },
     /// Source buffers were replaced after `declare`.
     #[error(
         "source buffers were replaced since the graph was declared (a model was added or removed, or the device changed); declare and compile it again"

@@ -2,7 +2,6 @@ use super::{
     DeformError,
     cast::{Cast, PartPrimitive, Source, SourcePart},
     layout::{HEADERS, MorphHeader, NO_OUTPUT, VARIANTS, VariantHeader, WorkItem},
-    targets::is_active,
     variant::Variant,
 };
 use crate::animate::{InstanceId, MAX_MORPH_WEIGHT};
@@ -313,8 +312,9 @@ impl FrameBlock {
             let primitive = &part.primitives[morph.primitive].packed;
             let weights = &cast.animator.weights(morph.instance)?[source.model.weight_range(part.part)];
             let first = words.len() as u32;
-            for (target, &weight) in primitive.targets.iter().zip(weights).filter(|(_, w)| is_active(**w)) {
-                let weight = weight.clamp(-MAX_MORPH_WEIGHT, MAX_MORPH_WEIGHT);
+            let weights = weights.iter().map(|weight| active_weight(*weight));
+            let targets = primitive.targets.iter().zip(weights);
+            for (target, weight) in targets.filter_map(|(target, weight)| Some((target, weight?))) {
                 let active: [[u32; 4]; 2] = bytemuck::cast(target.active(source.start.tables, weight));
                 words.extend(active);
             }
@@ -339,4 +339,10 @@ fn shown<'j>(cast: &'j Cast, jobs: &'j [Job], left_out: &'j [bool]) -> impl Iter
 /// Whether some pass reads the part and it is shown.
 fn is_written(cast: &Cast, job: &Job, part: &SourcePart, output: PartOutput) -> Result<bool, DeformError> {
     Ok(!output.is_dead() && cast.animator.is_part_shown(job.instance, part.part)?)
+}
+
+/// What a morph weight counts as; `None` where its target moves nothing. A spline between huge keys can leave NaN.
+pub(super) fn active_weight(weight: f32) -> Option<f32> {
+    let is_active = weight != 0.0 && !weight.is_nan();
+    is_active.then(|| weight.clamp(-MAX_MORPH_WEIGHT, MAX_MORPH_WEIGHT))
 }

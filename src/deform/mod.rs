@@ -17,11 +17,13 @@ mod layout;
 #[cfg(feature = "gpu")]
 mod memory;
 mod output;
+mod posed;
 mod source;
 mod targets;
 #[cfg(feature = "gpu")]
 mod unchanged;
 mod variant;
+mod vertex;
 
 pub use cpu_deformer::CpuDeformer;
 pub use error::DeformError;
@@ -33,6 +35,8 @@ pub use layout::{
 #[cfg(feature = "gpu")]
 pub use memory::{ModelMemory, SceneMemory, preflight};
 pub use output::{BYTES_A, BakedPrimitive, DeformedPrimitive};
+pub use posed::{PosedError, VertexAnimation, posed_model};
 pub use source::{Packing, Precision};
 pub use targets::MORPH_TOLERANCE;
 pub use variant::Variant;
+pub use vertex::{DeformedVertex, VertexDeformer};

@@ -12,7 +12,10 @@ use super::{
     group::{Group, PART_ALIGNMENT, Reach, Sharing},
     source::Precision,
 };
-use crate::{animate::InstanceId, model::Primitive};
+use crate::{
+    animate::InstanceId,
+    model::{Model, Primitive},
+};
 
 /// Bytes a vertex takes in output A.
 pub const BYTES_A: u64 = 16;
@@ -120,6 +123,48 @@ impl OutputLayout {
         };
         Ok((group, range))
     }
+
+    /// The group whose outputs hold an instance, and its byte ranges in them.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn find_instance(
+        &self,
+        cast: &Cast,
+        instance: InstanceId,
+    ) -> Result<(usize, [Range<u64>; 2]), DeformError> {
+        let &(group, _) = self.first.get(&instance).ok_or(DeformError::NotRecorded)?;
+        let mut out = [0..0, 0..0];
+        for (at, part) in cast.source_of(instance)?.parts.iter().enumerate() {
+            let (_, range) = self.find(cast, instance, part.part)?;
+            out = if at == 0 {
+                [range.a, range.b]
+            } else {
+                [out[0].start..range.a.end, out[1].start..range.b.end]
+            };
+        }
+        Ok((group, out))
+    }
+
+    /// Gives output A of every primitive of an instance, with its part and its place in the mesh. `output` gives that
+    /// of a group, whole.
+    pub(crate) fn each_primitive<'o>(
+        &self,
+        cast: &Cast,
+        instance: InstanceId,
+        output: impl Fn(usize) -> &'o [[u32; 4]],
+        mut take: impl FnMut(u32, usize, &[[u32; 4]]),
+    ) -> Result<(), DeformError> {
+        let source = cast.source_of(instance)?;
+        let first = self.first.get(&instance).filter(|_| self.revision == Some(cast.revision()));
+        let &(group, first) = first.ok_or(DeformError::NotRecorded)?;
+        let a = output(group);
+        for (part, output) in source.parts.iter().zip(&self.groups[group].outputs[first..]) {
+            for (at, primitive) in part.primitives.iter().enumerate() {
+                let from = (output.a + primitive.first) as usize;
+                take(part.part, at, &a[from..from + primitive.packed.vertices as usize]);
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Group {
@@ -182,34 +227,59 @@ pub struct BakedPrimitive {
     pub vertices: DeformedPrimitive,
 }
 
-/// Every primitive of an instance, in the order of the shown parts. `outputs` gives both outputs of a group, whole.
+/// Both outputs of a group, or what there is of them from `start` on, in bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Outputs<'o> {
+    pub(crate) a: &'o [[u32; 4]],
+    pub(crate) b: &'o [u32],
+    pub(crate) start: [u64; 2],
+}
+
+impl<'o> Outputs<'o> {
+    /// A part's own vertices in both.
+    fn of(self, range: &DeformedRange) -> (&'o [[u32; 4]], &'o [u32]) {
+        let within = |range: &Range<u64>, start: u64, unit: u64| {
+            ((range.start - start) / unit) as usize..((range.end - start) / unit) as usize
+        };
+        (&self.a[within(&range.a, self.start[0], BYTES_A)], &self.b[within(&range.b, self.start[1], 4)])
+    }
+}
+
+/// Every primitive of an instance, in the order of the shown parts. `outputs` gives those of a group.
 pub(crate) fn bake<'o>(
     cast: &Cast,
     layout: &OutputLayout,
     instance: InstanceId,
-    outputs: impl Fn(usize) -> (&'o [[u32; 4]], &'o [u32]),
+    outputs: impl Fn(usize) -> Outputs<'o>,
 ) -> Result<Vec<BakedPrimitive>, DeformError> {
     let source = cast.source_of(instance)?;
-    let model = &source.model;
     let mut baked = Vec::new();
     for part in &source.parts {
         let (group, range) = layout.find(cast, instance, part.part)?;
-        let (a, b) = outputs(group);
-        let a = &a[(range.a.start / BYTES_A) as usize..(range.a.end / BYTES_A) as usize];
-        let b = &b[(range.b.start / 4) as usize..(range.b.end / 4) as usize];
-        let part = &model.parts()[part.part as usize];
-        let primitives = model.meshes()[part.mesh as usize].primitives();
-        for (primitive, (data, &first)) in primitives.iter().zip(&range.first_vertices).enumerate() {
-            baked.push(BakedPrimitive {
-                node: part.node,
-                mesh: part.mesh,
-                primitive,
-                skinned: part.skin.is_some(),
-                vertices: read(a, b, range.precision, first, data),
-            });
-        }
+        let (a, b) = outputs(group).of(&range);
+        baked.extend(bake_part(&source.model, part.part, range.precision, &range.first_vertices, a, b));
     }
     Ok(baked)
+}
+
+/// Every primitive of a part, from its own bytes of both outputs.
+pub(crate) fn bake_part<'o>(
+    model: &'o Model,
+    part: u32,
+    precision: Precision,
+    first_vertices: &'o [u32],
+    a: &'o [[u32; 4]],
+    b: &'o [u32],
+) -> impl Iterator<Item = BakedPrimitive> + 'o {
+    let part = &model.parts()[part as usize];
+    let primitives = model.meshes()[part.mesh as usize].primitives();
+    primitives.iter().zip(first_vertices).enumerate().map(move |(primitive, (data, &first))| BakedPrimitive {
+        node: part.node,
+        mesh: part.mesh,
+        primitive,
+        skinned: part.skin.is_some(),
+        vertices: read(a, b, precision, first, data),
+    })
 }
 
 /// Reads one primitive from a part's bytes of both outputs. `first` is its first vertex in the part.

@@ -155,11 +155,7 @@ impl Streams {
         let position = primitive.positions()[vertex].to_array().map(f32::to_bits);
         let normal = primitive.normals().get(vertex).copied().unwrap_or(Vec3::ZERO);
         let tangent = primitive.tangents().get(vertex).copied().unwrap_or(Vec4::W);
-        // By joint: vertices beside each other have the same joints, and so read the same one at the same time.
-        let mut row: SmallVec<[Influence; 8]> = row.into();
-        row.sort_by_key(|influence| influence.joint);
-        // Where denormals count as zero, one would end the twin's sum.
-        row.retain(|influence| influence.weight.is_normal());
+        let mut row = kept_influences(row.into());
         let is_any = chunk.class == InfluenceClass::Any;
         let eight = chunk.class == InfluenceClass::Eight;
         let [x, y, z] = position;
@@ -239,6 +235,15 @@ impl Streams {
             bytemuck::cast_slice(&self.tables),
         ]
     }
+}
+
+/// What the kernel reads of a vertex's influences, in its order.
+pub(super) fn kept_influences(mut row: SmallVec<[Influence; 8]>) -> SmallVec<[Influence; 8]> {
+    // By joint: vertices beside each other have the same joints, and so read the same one at the same time.
+    row.sort_by_key(|influence| influence.joint);
+    // Where denormals count as zero, one would end the twin's sum.
+    row.retain(|influence| influence.weight.is_normal());
+    row
 }
 
 pub(super) fn unit(len: usize) -> Result<u32, DeformError> {

@@ -17,11 +17,6 @@ pub const MORPH_TOLERANCE: f32 = 1e-5;
 /// How far a normal or tangent may be off for a target in 16 bits at weight 1, before it is normalised.
 const DIRECTION_TOLERANCE: f32 = 1e-4;
 
-/// Whether a target with this weight does anything. A spline between huge keys can leave NaN.
-pub(crate) fn is_active(weight: f32) -> bool {
-    weight != 0.0 && !weight.is_nan()
-}
-
 /// Where one morph target lies in the tables, and what its numbers mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PackedTarget {

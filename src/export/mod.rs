@@ -5,7 +5,10 @@
 mod clip;
 mod material;
 mod mesh;
+mod obj;
 mod writer;
+
+pub use obj::Obj;
 
 use serde_json::{Map, Value, json};
 

@@ -367,14 +367,7 @@ impl Primitive {
     /// vertices were split, in the kernel's.
     #[must_use]
     pub fn to_desc(&self) -> PrimitiveDesc {
-        let mut order = self.deformed_vertices.clone();
-        order.sort_unstable();
-        order.dedup();
-        if order.len() == self.source_vertex_count() && order.len() == self.vertex_count() {
-            order.clone_from(&self.deformed_vertices);
-        } else {
-            order = (0..self.vertex_count() as u32).collect();
-        }
+        let order = self.desc_order();
         let mut place = vec![0u32; order.len()];
         for (new, &old) in (0u32..).zip(&order) {
             place[old as usize] = new;
@@ -395,6 +388,17 @@ impl Primitive {
                 .collect(),
             material: self.material,
         }
+    }
+
+    /// The deformed vertex behind each vertex of [`Primitive::to_desc`].
+    pub(crate) fn desc_order(&self) -> Vec<u32> {
+        let mut order = self.deformed_vertices.clone();
+        order.sort_unstable();
+        order.dedup();
+        if order.len() == self.source_vertex_count() && order.len() == self.vertex_count() {
+            return self.deformed_vertices.clone();
+        }
+        (0..self.vertex_count() as u32).collect()
     }
 
     /// Whether the tangents were computed at import because the source had none and its normal texture needs them.

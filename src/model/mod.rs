@@ -15,6 +15,7 @@ mod skin;
 mod skinning;
 mod split;
 mod transform;
+mod triangles;
 
 use std::{ops::Range, sync::Arc};
 

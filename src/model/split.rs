@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use glam::{Vec3, Vec4};
 
-use super::{PrimitiveDesc, Topology};
+use super::{PrimitiveDesc, Topology, triangles::strip_corners};
 
 /// A triangle list over more vertices than its source.
 pub(crate) struct Split {
@@ -91,9 +91,8 @@ pub(crate) fn flat_normal([a, b, c]: [Vec3; 3]) -> Vec3 {
 /// Turns a strip into a list with the same winding, and drops an incomplete last triangle.
 pub(crate) fn list_triangles(indices: &mut Vec<u32>, topology: &mut Topology) {
     if *topology == Topology::TriangleStrip {
-        let triangle =
-            |(i, w): (usize, &[u32])| if i % 2 == 0 { [w[0], w[1], w[2]] } else { [w[1], w[0], w[2]] };
-        *indices = indices.windows(3).enumerate().flat_map(triangle).collect();
+        let triangle = |triangle| strip_corners(triangle).map(|corner| indices[corner]);
+        *indices = (0..indices.len().saturating_sub(2)).flat_map(triangle).collect();
         *topology = Topology::Triangles;
     }
     indices.truncate(indices.len() / 3 * 3);

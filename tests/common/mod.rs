@@ -16,3 +16,4 @@ pub mod oracle;
 pub mod picture;
 #[cfg(feature = "gpu")]
 pub mod sides;
+pub mod tube;

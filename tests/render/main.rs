@@ -7,6 +7,8 @@ mod common;
 #[cfg(feature = "gltf")]
 mod imported;
 mod maps;
+#[cfg(feature = "gltf")]
+mod posed;
 
 use common::picture::{Frame, SIDE, draw, draw_with, look};
 use glam::{Affine3A, Vec2, Vec3, Vec4};

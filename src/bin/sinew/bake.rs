@@ -12,19 +12,22 @@ use crate::{
     gpu::Gpu,
     load::load,
     oracle::Oracle,
+    posed::{self, Format, Range, Wish},
     ui::Ui,
 };
 
-/// Write deformed vertices as numbers: positions, normals and tangents of every primitive, in world space
+/// Write deformed vertices: as a model without a skeleton (.glb, .obj), or as numbers
 ///
-/// Time is clamped to the clip. Without --clip the rest pose is written.
+/// Time is clamped to the clip. Without --clip the rest pose is written. A stretch of a clip becomes numbered files, or
+/// with --targets one .glb with a morph target for each further frame. Numbers are positions, normals and tangents of
+/// every primitive, in world space.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A .gltf or .glb file
     #[arg(required_unless_present = "jobs")]
     file: Option<PathBuf>,
-    /// The folder to write FILE.json and FILE.bin to
-    #[arg(short, long, value_name = "DIR")]
+    /// What to write: .glb, .obj (with an .mtl beside it), or the folder to write FILE.json and FILE.bin to
+    #[arg(short, long, value_name = "PATH")]
     output: PathBuf,
     /// Name or index of the clip
     #[arg(long, value_name = "NAME|INDEX", conflicts_with = "jobs")]
@@ -32,16 +35,18 @@ pub(crate) struct Args {
     /// Seconds into the clip
     #[arg(long, value_name = "SECONDS", default_value = "0", requires = "clip")]
     time: f64,
+    #[command(flatten)]
+    range: Range,
     /// A JSON list of {file, clip, time} to write instead; `clip` is an index or null
     #[arg(long, value_name = "FILE", requires = "root", conflicts_with = "file")]
     jobs: Option<PathBuf>,
     /// The folder that the files of --jobs lie in
     #[arg(long, value_name = "DIR", requires = "jobs")]
     root: Option<PathBuf>,
-    /// Deform on the CPU
+    /// Deform numbers on the CPU, as models always are
     #[arg(long)]
     cpu: bool,
-    /// Part of the name of the adapter to deform with [default: the best one]
+    /// Part of the name of the adapter to deform numbers with [default: the best one]
     #[arg(long, value_name = "NAME", conflicts_with = "cpu")]
     adapter: Option<String>,
 }
@@ -54,6 +59,13 @@ struct Job {
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
+    if let Some(format) = Format::of(&args.output) {
+        return run_model(args, format, ui);
+    }
+    if args.range.is_given() {
+        return Err(Failure::usage("a stretch of a clip is written as models, not as numbers")
+            .help("end the output in .glb or .obj, or give --time"));
+    }
     let mut engine = if args.cpu { Engine::cpu() } else { Engine::gpu(Gpu::open(args.adapter.as_deref())?) };
     ui.note(format_args!("deformed by {engine}"));
     let (Some(jobs), Some(root)) = (&args.jobs, &args.root) else {
@@ -67,6 +79,26 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
         return bake(&mut engine, &model, &[(clip, args.time)], &args.output, &name);
     };
     run_jobs(&mut engine, &read_jobs(jobs)?, root, &args.output, ui)
+}
+
+/// One pose or a stretch of a clip as models.
+fn run_model(args: &Args, format: Format, ui: &Ui) -> Result<(), Failure> {
+    let Some(file) = args.file.as_deref().filter(|_| args.jobs.is_none() && args.adapter.is_none()) else {
+        return Err(Failure::usage("--jobs and --adapter are for numbers, not for models")
+            .help("give one file, and a folder as the output for numbers"));
+    };
+    let model = load(file, ui)?;
+    let clip = match &args.clip {
+        Some(wanted) => clip::choose(&model, Some(wanted), file)?,
+        None => None,
+    };
+    let times = args.range.times(&model, clip)?.unwrap_or_default();
+    posed::write(
+        &model,
+        clip,
+        &Wish { output: &args.output, format, time: args.time, times, range: &args.range },
+        ui,
+    )
 }
 
 /// Bakes every file of a job list; one that fails is named, and the others go on.

@@ -70,7 +70,13 @@ impl Engine {
     }
 }
 
-fn pose(animator: &mut Animator, instance: InstanceId, clip: Option<u32>, time: f64) -> Result<(), Failure> {
+/// Puts an instance into a pose for the next evaluation.
+pub(crate) fn pose(
+    animator: &mut Animator,
+    instance: InstanceId,
+    clip: Option<u32>,
+    time: f64,
+) -> Result<(), Failure> {
     match clip {
         Some(clip) => animator.play(instance, clip)?.seek(time),
         None => animator.stop(instance)?,

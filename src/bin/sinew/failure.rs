@@ -24,6 +24,11 @@ impl Failure {
         Self { help: Some(one_line(&help.to_string())), ..self }
     }
 
+    /// Ends the program with another exit code than 1.
+    pub(crate) fn with_code(self, code: u8) -> Self {
+        Self { code, ..self }
+    }
+
     /// The program's exit code.
     pub(crate) fn code(&self) -> u8 {
         self.code
@@ -57,9 +62,11 @@ macro_rules! from_library {
 
 from_library!(
     sinew::DeformError,
+    sinew::deform::PosedError,
     sinew::animate::AnimateError,
     sinew::export::ExportError,
     sinew::fix::FixError,
+    sinew::pick::PickError,
     sinew::render::RenderError,
     sinew::retarget::RetargetError,
     sinew::graph::GraphErrors,

@@ -15,7 +15,9 @@ mod joint_map;
 mod load;
 mod oracle;
 mod output;
+mod pick;
 mod playing;
+mod posed;
 mod render;
 mod retarget;
 mod skinning;
@@ -31,7 +33,7 @@ use clap::{Parser, Subcommand};
 
 use ui::Ui;
 
-/// Animated glTF characters: inspect, fix, render, bake, retarget.
+/// Animated glTF characters: inspect, fix, render, bake, pick, retarget.
 #[derive(Debug, Parser)]
 #[command(name = "sinew", version, about, arg_required_else_help = true)]
 struct Cli {
@@ -49,6 +51,7 @@ enum Command {
     Render(render::Args),
     Bake(bake::Args),
     Retarget(retarget::Args),
+    Pick(pick::Args),
     Graph(graph::Args),
     Doctor(doctor::Args),
 }
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         Command::Render(args) => render::run(args, &ui),
         Command::Bake(args) => bake::run(args, &ui),
         Command::Retarget(args) => retarget::run(args, &ui),
+        Command::Pick(args) => pick::run(args, &ui),
         Command::Graph(args) => graph::run(args, &ui),
         Command::Doctor(args) => doctor::run(args, &ui),
     };

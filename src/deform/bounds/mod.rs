@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use glam::Vec3;
 
 use self::hull::Hull;
-use super::{MORPH_TOLERANCE, targets::is_active};
+use super::{MORPH_TOLERANCE, frame::active_weight};
 use crate::{
-    animate::{JointMatrix, MAX_MORPH_WEIGHT, PaletteLayout},
+    animate::{JointMatrix, PaletteLayout},
     model::{Bounds, Model, Primitive},
 };
 
@@ -181,8 +181,7 @@ impl PartBounds {
         let (mut less, mut more) = (Vec3::ZERO, Vec3::ZERO);
         for reach in &self.targets[group.targets.start as usize..group.targets.end as usize] {
             let weight = weights.get(self.weight + reach.target as usize).copied().unwrap_or_default();
-            if is_active(weight) {
-                let weight = weight.clamp(-MAX_MORPH_WEIGHT, MAX_MORPH_WEIGHT);
+            if let Some(weight) = active_weight(weight) {
                 let (a, b) = (reach.low * weight, reach.high * weight);
                 less += a.min(b);
                 more += a.max(b);

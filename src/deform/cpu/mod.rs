@@ -7,7 +7,9 @@ mod dual;
 mod morph;
 mod output;
 mod rotation;
+mod single;
 mod skin;
 mod source;
 
 pub(crate) use deform::{Input, Listed, deform, list};
+pub(crate) use single::deform_single;

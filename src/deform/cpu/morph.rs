@@ -46,6 +46,11 @@ pub(super) fn morph_vertex(
             add_floats(&streams.tables, &mut vertex, &entry, rank);
         }
     }
+    bounded(vertex)
+}
+
+/// Directions that no product of the kernel overflows with.
+pub(super) fn bounded(mut vertex: Vertex) -> Vertex {
     vertex.normal = vertex.normal.clamp(-LONGEST, LONGEST);
     vertex.tangent = vertex.tangent.clamp(-LONGEST, LONGEST);
     vertex

@@ -20,6 +20,11 @@ fn outward(source: &Vertex, skinned: &Skinned) -> Vec3 {
     unit_or(normal, unit_or(source.normal, source.normal))
 }
 
+/// Normal and tangent of unit length.
+pub(super) fn directions(source: &Vertex, skinned: &Skinned, tangent: Vec3) -> [Vec3; 2] {
+    [outward(source, skinned), unit_or(tangent, unit_or(source.tangent, source.tangent))]
+}
+
 pub(super) fn store_a(
     out_a: &mut [[u32; 4]],
     precision: Precision,
@@ -50,8 +55,7 @@ pub(super) fn store_b(
     let mirrors = skinned.determinant < 0.0;
     match precision {
         Precision::Exact => {
-            let n = outward(source, skinned);
-            let t = unit_or(direction, unit_or(source.tangent, source.tangent));
+            let [n, t] = directions(source, skinned, direction);
             let orientation = if mirrors { -1.0 } else { 1.0 };
             let words = [n.x, n.y, n.z, t.x, t.y, t.z, source.handedness, orientation].map(f32::to_bits);
             out_b[at..at + 8].copy_from_slice(&words);

@@ -301,8 +301,25 @@ impl Deformer {
     /// same or a later submit. The result is there once the caller's device was polled after the submit.
     pub fn read_back(&self, encoder: &mut wgpu::CommandEncoder) -> Result<ReadBack, DeformError> {
         let own = self.own.as_ref().filter(|own| own.is_recorded).ok_or(DeformError::NotRecorded)?;
-        let outputs = own.groups.iter().map(|group| [&group.out_a, &group.out_b]);
-        Ok(ReadBack::record(&self.device, encoder, outputs, own.revision))
+        let outputs =
+            own.groups.iter().enumerate().map(|(at, group)| {
+                (at, [&group.out_a, &group.out_b].map(|output| (output, 0..output.size())))
+            });
+        Ok(ReadBack::record(&self.device, encoder, outputs, own.revision, None))
+    }
+
+    /// As [`Deformer::read_back`], for one instance alone: copies no more than its vertices.
+    pub fn read_back_of(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        instance: InstanceId,
+    ) -> Result<ReadBack, DeformError> {
+        let own = self.own.as_ref().filter(|own| own.is_recorded).ok_or(DeformError::NotRecorded)?;
+        self.cast.animator.model_of(instance)?;
+        let (group, [a, b]) = self.layout.find_instance(&self.cast, instance)?;
+        let outputs = [(&own.groups[group].out_a, a), (&own.groups[group].out_b, b)];
+        let revision = own.revision;
+        Ok(ReadBack::record(&self.device, encoder, [(group, outputs)], revision, Some(instance)))
     }
 
     pub(super) fn cast_and_layout(&self) -> (&Cast, &OutputLayout) {

@@ -3,6 +3,7 @@
 mod animate;
 mod buffers;
 mod declare;
+mod declare_read_back;
 mod declared;
 mod deformer;
 mod group;
@@ -12,6 +13,7 @@ mod read_back;
 mod reduce;
 
 pub use declare::{DeclareOptions, OutputKind, PaletteRows, Skinned, SkinnedPart, declare, declare_with};
+pub use declare_read_back::{ReadBackRequests, declare_read_back};
 pub use deformer::{DeformedVertices, Deformer, DeformerOptions};
 pub use group::{GroupOptions, GroupPart, SkinnedGroup, declare_group};
 pub(super) use kernels::Kernels;

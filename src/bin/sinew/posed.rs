@@ -1,0 +1,188 @@
+//! Poses as models: one, numbered ones, or all of them as morph targets.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use sinew::{
+    Animator, InstanceId, Model,
+    deform::{VertexAnimation, posed_model},
+    model::Interpolation,
+};
+
+use crate::{encode::cannot_write, engine::pose, failure::Failure, timeline::MOST_FRAMES, ui::Ui};
+
+/// Frames of one file of morph targets: its weights are as many as their square.
+const MOST_TARGETS: usize = 2_000;
+
+/// What kind of model is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Glb,
+    Obj,
+}
+
+impl Format {
+    /// By the end of the name; `None` where it says neither.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        let extension = path.extension()?;
+        let is = |wanted: &str| extension.eq_ignore_ascii_case(wanted);
+        if is("glb") { Some(Self::Glb) } else { is("obj").then_some(Self::Obj) }
+    }
+}
+
+/// A stretch of a clip.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Range {
+    /// Seconds into the clip of the first frame [default: the clip's start]
+    #[arg(long, value_name = "SECONDS", requires = "clip", conflicts_with_all = ["time", "jobs"])]
+    from: Option<f64>,
+    /// Seconds into the clip up to which there are frames [default: the clip's end]
+    #[arg(long, value_name = "SECONDS", requires = "clip", conflicts_with_all = ["time", "jobs"])]
+    to: Option<f64>,
+    /// Frames a second of the stretch [default: 30]
+    #[arg(long, requires = "clip", conflicts_with_all = ["time", "jobs"])]
+    fps: Option<f64>,
+    /// One .glb with a morph target for each further frame and a clip that plays them
+    #[arg(long, requires = "clip", conflicts_with_all = ["time", "jobs"])]
+    targets: bool,
+    /// What is between the frames of --targets
+    #[arg(long, value_enum, default_value = "linear", requires = "targets")]
+    interpolation: Between,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Between {
+    /// The frame before
+    Step,
+    /// Straight lines
+    Linear,
+}
+
+impl Range {
+    /// Whether several frames are asked for.
+    pub(crate) fn is_given(&self) -> bool {
+        self.from.is_some() || self.to.is_some() || self.fps.is_some() || self.targets
+    }
+
+    /// The frames' times; `None` where one pose is asked for.
+    pub(crate) fn times(&self, model: &Model, clip: Option<u32>) -> Result<Option<Vec<f64>>, Failure> {
+        let clip = clip.and_then(|index| model.clips().get(index as usize)).filter(|_| self.is_given());
+        let Some(clip) = clip else { return Ok(None) };
+        let (start, end) = (f64::from(clip.start()), f64::from(clip.duration()));
+        let (from, to) = (self.from.unwrap_or(start).max(0.0), self.to.unwrap_or(end).min(end));
+        let fps = self.fps.unwrap_or(30.0);
+        if !(fps > 0.0 && fps.is_finite()) {
+            return Err(Failure::usage(format_args!("{fps} frames a second make no sense"))
+                .help("give a number above 0, such as --fps 30"));
+        }
+        if !(from <= to) {
+            return Err(Failure::usage(format_args!("there is nothing from {from} s to {to} s"))
+                .help(format_args!("the clip goes from {start} s to {end} s")));
+        }
+        // A frame that rounding alone puts behind the end is the end.
+        let frames = ((to - from) * fps + 1e-6).floor() + 1.0;
+        let most = if self.targets { MOST_TARGETS } else { MOST_FRAMES };
+        if frames > most as f64 {
+            return Err(Failure::usage(format_args!("that would be {frames} frames, more than {most}"))
+                .help("lower --fps, or give a shorter stretch with --from and --to"));
+        }
+        Ok(Some((0..frames as usize).map(|frame| (from + frame as f64 / fps).min(to)).collect()))
+    }
+}
+
+/// What to write.
+pub(crate) struct Wish<'a> {
+    pub(crate) output: &'a Path,
+    pub(crate) format: Format,
+    /// Of one pose.
+    pub(crate) time: f64,
+    /// Of a stretch; empty for one pose.
+    pub(crate) times: Vec<f64>,
+    pub(crate) range: &'a Range,
+}
+
+/// An instance at the origin that is taken from pose to pose.
+struct Actor {
+    animator: Animator,
+    instance: InstanceId,
+    clip: Option<u32>,
+}
+
+impl Actor {
+    fn at(&mut self, time: f64) -> Result<&Animator, Failure> {
+        pose(&mut self.animator, self.instance, self.clip, time)?;
+        self.animator.evaluate();
+        Ok(&self.animator)
+    }
+}
+
+pub(crate) fn write(model: &Model, clip: Option<u32>, wish: &Wish<'_>, ui: &Ui) -> Result<(), Failure> {
+    let mut animator = Animator::new();
+    let id = animator.add_model(model);
+    let instance = animator.spawn(id)?;
+    let mut actor = Actor { animator, instance, clip };
+    if let Some(folder) = wish.output.parent() {
+        fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+    }
+    if wish.range.targets {
+        let name = clip.and_then(|clip| model.clips().get(clip as usize)).map_or("", |clip| clip.name());
+        return write_targets(&mut actor, name, wish, ui);
+    }
+    if wish.times.is_empty() {
+        let posed = posed_model(actor.at(wish.time)?, instance)?;
+        return write_model(&posed, wish.format, wish.output);
+    }
+    let bar = ui.bar(wish.times.len(), "baking");
+    for (frame, &time) in (1..).zip(&wish.times) {
+        let posed = posed_model(actor.at(time)?, instance)?;
+        write_model(&posed, wish.format, &numbered(wish.output, frame))?;
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    ui.note(format_args!("{}: the first of {} files", numbered(wish.output, 1).display(), wish.times.len()));
+    Ok(())
+}
+
+fn write_targets(actor: &mut Actor, name: &str, wish: &Wish<'_>, ui: &Ui) -> Result<(), Failure> {
+    if wish.format != Format::Glb {
+        return Err(Failure::usage("OBJ has no morph targets").help("end the output in .glb"));
+    }
+    let (bar, instance) = (ui.bar(wish.times.len(), "baking"), actor.instance);
+    let mut animation = VertexAnimation::new();
+    for &time in &wish.times {
+        // Frames count from the start of the stretch.
+        animation.push(actor.at(time)?, instance, (time - wish.times[0]) as f32)?;
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let interpolation = match wish.range.interpolation {
+        Between::Step => Interpolation::Step,
+        Between::Linear => Interpolation::Linear,
+    };
+    let frames = animation.frames();
+    write_model(&animation.finish(name, interpolation)?, wish.format, wish.output)?;
+    ui.note(format_args!("{}: {frames} frames as morph targets", wish.output.display()));
+    Ok(())
+}
+
+/// `posed.0001.glb` for `posed.glb`.
+fn numbered(path: &Path, frame: usize) -> PathBuf {
+    let extension = path.extension().map(|extension| extension.to_string_lossy().into_owned());
+    path.with_extension(format!("{frame:04}.{}", extension.unwrap_or_default()))
+}
+
+fn write_model(model: &Model, format: Format, path: &Path) -> Result<(), Failure> {
+    let put = |path: &Path, bytes: &[u8]| fs::write(path, bytes).map_err(|error| cannot_write(path, &error));
+    match format {
+        Format::Glb => put(path, &model.to_glb()?),
+        Format::Obj => {
+            let materials = path.with_extension("mtl");
+            let name = materials.file_name().unwrap_or_default().to_string_lossy();
+            let written = model.to_obj(&name);
+            put(path, written.obj.as_bytes())?;
+            if written.mtl.is_empty() { Ok(()) } else { put(&materials, written.mtl.as_bytes()) }
+        }
+    }
+}
