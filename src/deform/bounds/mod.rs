@@ -3,18 +3,21 @@
 //! A vertex deformed by weights that sum up to one lies between the places where each of its joints alone would take
 //! it. So the box of a part is that of its joints' [hulls](hull::Hull), each moved by its row of the palette and grown
 //! by what the active morph targets may add; it follows the pose in time that depends on joints, not on vertices.
+//! Dual quaternions leave that region: see [`arc`].
 
+mod arc;
 mod hull;
 
 use std::collections::BTreeMap;
 
 use glam::Vec3;
+use smallvec::SmallVec;
 
-use self::hull::Hull;
+use self::{arc::Arc, hull::Hull};
 use super::{MORPH_TOLERANCE, frame::active_weight};
 use crate::{
     animate::{JointMatrix, PaletteLayout},
-    model::{Bounds, Model, Primitive},
+    model::{Bounds, Influence, Model, Primitive, Skinning},
 };
 
 /// Share of the largest product that rounding in f32 may add, in the kernel and here.
@@ -39,16 +42,20 @@ struct PartBounds {
     sums: [f32; 2],
 }
 
-/// The vertices that a joint moves.
+/// The vertices that a joint moves; or those that dual quaternions move by the same joints, this one the strongest.
 #[derive(Clone, Debug, Default)]
 struct Group {
     row: u32,
+    arc: Option<Arc>,
     hull: Hull,
     /// Largest absolute coordinates.
     size: Vec3,
     /// The targets that move any of them.
     targets: std::ops::Range<u32>,
 }
+
+/// The joints of a group: one, or the strongest and then the others in order.
+type Key = SmallVec<[u32; 4]>;
 
 /// How far a morph target moves the vertices of a group; none that it leaves alone is outside.
 #[derive(Clone, Copy, Debug, Default)]
@@ -92,13 +99,13 @@ impl PartBounds {
             sums: [f32::INFINITY, f32::NEG_INFINITY],
         };
         let mut groups = BTreeMap::new();
-        for primitive in model.meshes()[part.mesh as usize].primitives() {
-            this.add(primitive, part.skin.is_some(), &mut groups);
-        }
-        for (joint, (mut group, reaches)) in groups {
+        let mesh = &model.meshes()[part.mesh as usize];
+        let skinning = part.skin.map(|_| mesh.skinning());
+        mesh.primitives().iter().for_each(|primitive| this.add(primitive, skinning, &mut groups));
+        for (joints, (mut group, reaches)) in groups {
             let first = this.targets.len() as u32;
             this.targets.extend(reaches.into_iter().filter(|reach| reach.low != reach.high));
-            (group.row, group.targets) = (joint, first..this.targets.len() as u32);
+            (group.row, group.targets) = (joints[0], first..this.targets.len() as u32);
             this.groups.push(group);
         }
         this
@@ -107,11 +114,11 @@ impl PartBounds {
     fn add(
         &mut self,
         primitive: &Primitive,
-        is_skinned: bool,
-        groups: &mut BTreeMap<u32, (Group, Vec<Reach>)>,
+        skinning: Option<Skinning>,
+        groups: &mut BTreeMap<Key, (Group, Vec<Reach>)>,
     ) {
-        let influences = primitive.influences().filter(|_| is_skinned);
-        let mut vertices: Vec<(u32, u32)> = Vec::new();
+        let influences = primitive.influences().filter(|_| skinning.is_some());
+        let mut vertices: Vec<(Key, u32)> = Vec::new();
         for vertex in 0..primitive.vertex_count() {
             let row = influences.map(|influences| influences.row(vertex));
             let sum = row.map_or(1.0, |row| row.iter().map(|i| f64::from(i.weight)).sum::<f64>());
@@ -119,18 +126,36 @@ impl PartBounds {
             let off = if (sum - 1.0).abs() < 1e-6 { 1e-6 } else { 1e-5 };
             self.sums = [self.sums[0].min((sum - off) as f32), self.sums[1].max((sum + off) as f32)];
             match row {
-                None => vertices.push((0, vertex as u32)),
-                Some(row) => vertices.extend(row.iter().map(|i| (i.joint, vertex as u32))),
+                None => vertices.push((Key::from_slice(&[0]), vertex as u32)),
+                Some([strongest, others @ ..]) if skinning == Some(Skinning::DualQuaternion) => {
+                    let mut key = Key::from_slice(&[strongest.joint]);
+                    key.extend(others.iter().map(|i| i.joint));
+                    key[1..].sort_unstable();
+                    vertices.push((key, vertex as u32));
+                }
+                Some(row) => {
+                    vertices.extend(row.iter().map(|i| (Key::from_slice(&[i.joint]), vertex as u32)));
+                }
             }
         }
         vertices.sort_unstable();
         let tolerance = Vec3::splat(MORPH_TOLERANCE * diagonal(primitive));
         for list in vertices.chunk_by(|a, b| a.0 == b.0) {
-            let (group, reaches) = groups.entry(list[0].0).or_default();
-            for &(_, vertex) in list {
-                let point = primitive.positions()[vertex as usize];
+            let joints = &list[0].0;
+            let (group, reaches) = groups.entry(joints.clone()).or_default();
+            let points = || list.iter().map(|(_, vertex)| primitive.positions()[*vertex as usize]);
+            for point in points() {
                 group.hull.add(point);
                 group.size = group.size.max(point.abs());
+            }
+            if let [_, others @ ..] = &joints[..]
+                && !others.is_empty()
+            {
+                let row = |vertex: &(Key, u32)| {
+                    influences.map_or::<&[Influence], _>(&[], |i| i.row(vertex.1 as usize))
+                };
+                let arc = group.arc.get_or_insert_with(|| Arc::new(others, points().collect()));
+                points().zip(list.iter().map(row)).for_each(|(point, row)| arc.add(point, row));
             }
             reaches.resize(primitive.targets().len(), Reach::default());
             for ((target, data), reach) in (0u32..).zip(primitive.targets()).zip(reaches) {
@@ -154,13 +179,16 @@ impl PartBounds {
             let matrix = palette.get((self.palette + group.row) as usize).unwrap_or(&JointMatrix::IDENTITY);
             let [less, more] = self.morphed(group, weights);
             let moved = less.abs().max(more.abs());
+            let row_of =
+                |joint: u32| palette.get((self.palette + joint) as usize).unwrap_or(&JointMatrix::IDENTITY);
+            let grown = group.arc.as_ref().map_or(0.0, |arc| arc.growth(group.row, moved.length(), row_of));
             for (axis, row) in [matrix.x, matrix.y, matrix.z].into_iter().enumerate() {
                 let (u, offset) = (Vec3::new(row[0], row[1], row[2]), row[3]);
                 let (least, most) = group.hull.range(u);
                 let (a, b) = (u * less, u * more);
-                low[axis] = low[axis].min(least + a.min(b).element_sum() + offset);
-                high[axis] = high[axis].max(most + a.max(b).element_sum() + offset);
-                largest[axis] = largest[axis].max(u.abs().dot(group.size + moved) + offset.abs());
+                low[axis] = low[axis].min(least + a.min(b).element_sum() + offset - grown);
+                high[axis] = high[axis].max(most + a.max(b).element_sum() + offset + grown);
+                largest[axis] = largest[axis].max(u.abs().dot(group.size + moved) + offset.abs() + grown);
             }
         }
         if self.groups.is_empty() {
