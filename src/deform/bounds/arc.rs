@@ -4,8 +4,7 @@
 //! alone takes the vertex, the blended place is the vector in `Σ w (M v) q B* / |B|²` (src/deform/cpu/dual.rs). It is as far
 //! from any point `c` as the vector in `Σ w (M v - c) q B* / |B|²`, at most `Σ w |M v - c| / |B|`. With `c` where the
 //! strongest joint takes the vertex, that joint adds nothing; and `|B|` is no less than its weight, because all others
-//! are within half a turn of it. So the vertex is within
-//! `(1 - w) / w · max |M v - M₀ v|` of `M₀ v`. Around the middle `m` of vertices near a joint, where rotations hardly move
+//! are within half a turn of it. So the vertex is within `Σ w |M v - M₀ v| / w₀` of `M₀ v`. Around the middle `m` of vertices near a joint, where rotations hardly move
 //! them apart, `|M v - M₀ v|` is at most `|M m - M₀ m|` and the difference of the linear parts times the distance from `m`.
 
 use glam::Vec3;
@@ -18,28 +17,32 @@ use crate::{
 /// Vertices that follow the same joints.
 #[derive(Clone, Debug)]
 pub(super) struct Arc {
-    /// All but the strongest.
-    others: Vec<u32>,
+    /// All but the strongest, in order, and the most that the weight of each comes to, out of the strongest one's.
+    others: Vec<(u32, f32)>,
     middle: Vec3,
     radius: f32,
-    /// The most that their weights come to, out of the strongest one's.
-    share: f32,
 }
 
 impl Arc {
     /// Of vertices that are yet to be added, about here.
     pub(super) fn new(others: &[u32], around: Bounds) -> Self {
-        Self { others: others.to_vec(), middle: around.center(), radius: 0.0, share: 0.0 }
+        let others = others.iter().map(|joint| (*joint, 0.0)).collect();
+        Self { others, middle: around.center(), radius: 0.0 }
     }
 
     /// Takes in a vertex with these influences, strongest first.
     pub(super) fn add(&mut self, point: Vec3, row: &[Influence]) {
         self.radius = self.radius.max(point.distance(self.middle));
         if let [strongest, others @ ..] = row {
-            let others: f32 = others.iter().map(|i| i.weight).sum();
             // Packed weights are rounded, and quaternions just past half a turn are not turned around.
-            let least = (strongest.weight - 2e-4 * others - 3e-5).max(1e-6);
-            self.share = self.share.max((others + 3e-5) / least);
+            let all: f32 = others.iter().map(|i| i.weight).sum();
+            let least = (strongest.weight - 2e-4 * all - 3e-5).max(1e-6);
+            for influence in others {
+                if let Ok(at) = self.others.binary_search_by_key(&influence.joint, |other| other.0) {
+                    let share = &mut self.others[at].1;
+                    *share = share.max((influence.weight + 3e-5) / least);
+                }
+            }
         }
     }
 
@@ -51,7 +54,7 @@ impl Arc {
         row_of: impl Fn(u32) -> &'p JointMatrix,
     ) -> f32 {
         let own = row_of(strongest);
-        let apart = self.others.iter().map(|joint| {
+        let apart = self.others.iter().map(|(joint, share)| {
             let other = row_of(*joint);
             let (mut linear, mut place) = (0.0, 0.0);
             for (a, b) in [(own.x, other.x), (own.y, other.y), (own.z, other.z)] {
@@ -60,8 +63,8 @@ impl Arc {
                 linear += u.length_squared();
                 place += offset * offset;
             }
-            place.sqrt() + linear.sqrt() * (self.radius + moved)
+            share * (place.sqrt() + linear.sqrt() * (self.radius + moved))
         });
-        self.share * apart.fold(0.0, f32::max)
+        apart.sum()
     }
 }
