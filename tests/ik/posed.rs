@@ -188,7 +188,7 @@ fn a_modifier_that_did_not_run_is_as_at_first() {
     let mut stage = Stage::new(chain(&[Vec3::ZERO, Vec3::Y]));
     let seen = Arc::new(Mutex::new(Vec::new()));
     let out = seen.clone();
-    let id = stage.add(call(move |posed: &mut Posed<'_>| out.lock().unwrap().push(posed.is_first());));
+    let id = stage.add(call(move |posed: &mut Posed<'_>| out.lock().unwrap().push(posed.is_first())));
     for weight in [1.0, 0.5, 0.0, 0.0, 0.5, 1.0] {
         stage.animator.set_modifier_weight(stage.id, id, weight).unwrap();
         stage.step(0.1);
