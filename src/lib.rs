@@ -5,7 +5,7 @@
 //!                        │
 //!   spawn → instance (own pose, weights, player, transform)
 //!                        │              every frame
-//!   host pass   "animate":  sample clips → hierarchy → palette          (CPU)
+//!   host pass   "animate":  sample clips → modifiers → hierarchy → palette  (CPU)
 //!                           one upload: palettes | work items | active morph targets
 //!   compute pass "deform":  morph → skin → transient vertex buffers     (a dispatch per kernel variant)
 //!   raster passes:          shadow, main, motion … read the same deformed vertices

@@ -44,15 +44,17 @@ impl Default for SpringJoint {
 
 /// A chain of bones that swing after the animation: hair, tails, straps.
 ///
-/// The end of every bone is a mass point of the scene, so that also the instance's transform moves it. It is held by its
-/// [`SpringJoint`] and by the bone's length, bones from the root to the tip. Steps are at most 1/120 s long, with
-/// what the animation does in a frame spread evenly over them. In each, the motion of the free point has its closed form; then
-/// the point is put back to the bone's length and its velocity goes along. So the result hardly depends on the frame rate, no stiffness,
-/// damping or frame makes it unstable, and a point at rest stays there bit for bit. Of frames longer than half a
-/// second only that much counts.
+/// The end of every bone is a mass point in the scene, so the instance's transform moves it too. It is held by its
+/// [`SpringJoint`] and by the bone's length; bones follow each other from the root to the tip.
 ///
-/// Starts at rest in the animated pose whenever [it is first](Posed::is_first). A bone without a length stays as
-/// it is.
+/// A frame is cut into steps of at most 1/120 s, with what the animation does in it spread evenly over them. In each, the
+/// point first moves freely, in closed form; then it is put back to the bone's length, and its velocity turns with the
+/// bone. So the result hardly depends on the frame rate, and no stiffness, damping or frame makes it unstable. Without
+/// gravity, a point at rest stays there bit for bit. Of frames longer than 64 steps only that much counts.
+///
+/// Starts at rest in the animated pose whenever [it is first](Posed::is_first): call
+/// [`forget_previous`](crate::animate::Animator::forget_previous) after a teleport, which would otherwise be a
+/// motion like any other. A bone without a length stays as it is.
 #[derive(Clone, Debug)]
 pub struct Spring {
     /// One more than there are bones.

@@ -184,3 +184,22 @@ fn two_of_them_share_a_look() {
     let share = stage.rotation(0).angle_between(Quat::IDENTITY);
     assert!((share - std::f32::consts::FRAC_PI_4).abs() < 0.05, "{share}");
 }
+
+#[test]
+fn no_pose_and_no_target_makes_nan() {
+    let sizes = [0.0, 1e-30, 1e-6, 1.0, -1.0, 1e6, 1e18];
+    let mut random = noise(51);
+    let mut size = move || sizes[((random() + 1.0) * 3.49) as usize];
+    for _ in 0..1000 {
+        let mut stage = head_on(at(size(), size(), size()));
+        for node in [0, HEAD] {
+            stage.animator.set_scale(stage.id, node, Vec3::new(size(), size(), size())).unwrap();
+        }
+        solve(&mut stage, |aim| {
+            aim.target = Target::Model(Vec3::new(size(), size(), size()));
+            aim.offset = Vec3::new(size(), size(), size());
+            aim.forward = Vec3::new(size(), size(), size());
+            (aim.up, aim.limit) = (Some(Vec3::new(size(), size(), size())), size());
+        });
+    }
+}

@@ -1,7 +1,7 @@
 //! The example runs and does what it says.
 
 #[path = "../../examples/own_modifier.rs"]
-#[allow(dead_code, reason = "its main is not used")]
+#[allow(dead_code, unreachable_pub, reason = "a program of its own; its main is not used here")]
 mod own_modifier;
 
 #[test]

@@ -333,3 +333,30 @@ fn so_do_vertices_on_the_gpu_however_palettes_get_there() {
         }
     }
 }
+
+#[cfg(feature = "gpu")]
+#[test]
+fn a_run_of_a_graph_runs_modifiers_once() {
+    use sinew::{
+        Deformer, declare,
+        graph::{Graph, Limits, Runtime, RuntimeOptions},
+    };
+    let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+    let mut deformer = Deformer::new(&device);
+    let handle = deformer.add_model(&queue, &moving()).unwrap();
+    let id = deformer.spawn(handle).unwrap();
+    let pushed = deformer.animator_mut().add_modifier(id, Push::new(2, Vec3::Z)).unwrap();
+    let mut graph = Graph::new();
+    let skinned = declare(&mut graph, &deformer, [id], |deformer: &mut Deformer| deformer).unwrap();
+    skinned.all().iter().for_each(|part| graph.export(part.a));
+    let plan = graph.compile(&Limits::from(&device.limits())).unwrap();
+    let mut runtime = Runtime::new(&device, &queue, RuntimeOptions::default());
+    for frame in 1..4 {
+        let mut encoder = device.create_command_encoder(&Default::default());
+        runtime.run(&mut graph, &plan, &mut encoder, &mut deformer).unwrap();
+        queue.submit([encoder.finish()]);
+        let animator = deformer.animator();
+        assert_eq!(animator.modifier::<Push>(id, pushed).unwrap().runs, frame);
+        assert_eq!(animator.world(id).unwrap()[2].translation, glam::Vec3A::new(0.0, 2.0, frame as f32));
+    }
+}

@@ -150,7 +150,7 @@ fn seconds_are_those_advanced_since_the_evaluation_before() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let out = seen.clone();
     stage.add(call(move |posed: &mut Posed<'_>| {
-        out.lock().unwrap().push((posed.is_first(), posed.seconds()))
+        out.lock().unwrap().push((posed.is_first(), posed.seconds()));
     }));
     let id = stage.id;
     let animator = &mut stage.animator;

@@ -290,3 +290,23 @@ fn in_a_steady_motion_it_lags_behind_by_its_damping() {
         animated = bone;
     }
 }
+
+#[test]
+fn no_pose_makes_nan() {
+    let sizes = [0.0, 1e-30, 1e-6, 1.0, -1.0, 1e6, 1e18];
+    let mut random = noise(61);
+    let mut size = move || sizes[((random() + 1.0) * 3.49) as usize];
+    for _ in 0..100 {
+        let mut stage = rope(3);
+        spring(&mut stage, SpringJoint { stiffness: size(), damping: size(), gravity: Vec3::splat(size()) });
+        for _ in 0..6 {
+            for node in 0..4 {
+                stage.animator.set_scale(stage.id, node, Vec3::new(size(), size(), size())).unwrap();
+                stage.animator.set_translation(stage.id, node, Vec3::new(size(), size(), size())).unwrap();
+            }
+            stage.animator.set_transform(stage.id, Affine3A::from_scale(Vec3::splat(size()))).unwrap();
+            stage.step(1.0 / 60.0);
+            assert!(stage.pose().iter().all(|local| local.is_finite()), "{:?}", stage.pose());
+        }
+    }
+}

@@ -337,3 +337,21 @@ fn lengths_stay() {
     let [upper, lower] = lengths(&stage);
     assert!((upper - 0.5).abs() < 1e-6 && (lower - 0.4).abs() < 1e-6);
 }
+
+#[test]
+fn a_stretched_limb_turns_the_side_to_which_it_would_bend_towards_the_pole() {
+    let root = Vec3::new(0.1, 0.2, 0.3);
+    for (pole, hinge) in [(Vec3::X, Vec3::Z), (Vec3::NEG_X, Vec3::NEG_Z), (Vec3::Z, Vec3::NEG_X)] {
+        for bend in [0.0, 0.5] {
+            let mut stage = limb(USUAL, bend);
+            solve(&mut stage, |limb| {
+                limb.target = Target::Model(root + Vec3::NEG_Y * 5.0);
+                limb.pole = Some(Target::Model(root + pole));
+                limb.hinge = Some(Vec3::X);
+            });
+            near(stage.place(END), root + Vec3::NEG_Y * 0.9, 2e-6);
+            // About the direction of the limb times that of the pole a positive turn opens.
+            near(stage.world(MID).transform_vector3(Vec3::X), hinge, 1e-5);
+        }
+    }
+}
