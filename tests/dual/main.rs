@@ -8,6 +8,8 @@
 )]
 
 mod closed_forms;
+#[cfg(all(feature = "gltf", feature = "meshopt"))]
+mod files;
 mod hostile;
 mod reference;
 mod tube;

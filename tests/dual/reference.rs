@@ -44,7 +44,7 @@ fn palette(random: &mut Random, rig: Rig, joints: u32) -> Vec<JointMatrix> {
                 Rig::Rigid => scale = Vec3::ONE,
                 Rig::Mirrored if is_odd => scale.x = -scale.x,
                 Rig::Flat if is_odd => {
-                    scale *= [Vec3::new(0.0, 1.0, 1.0), Vec3::X, Vec3::ZERO][what as usize]
+                    scale *= [Vec3::new(0.0, 1.0, 1.0), Vec3::X, Vec3::ZERO][what as usize];
                 }
                 _ => {}
             }

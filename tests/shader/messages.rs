@@ -160,7 +160,7 @@ fn main() { _ = index; }";
 fn an_unknown_flag_names_the_known_ones() {
     assert_eq!(
         message(compose(Path::new(WGSL), "deform", &[("mroph", true)])),
-        "shader `deform`: no module names the flag `mroph`; the flags are: any, eight, exact, four, morph, one, two"
+        "shader `deform`: no module names the flag `mroph`; the flags are: any, dual, eight, exact, four, morph, one, two"
     );
 }
 
