@@ -118,8 +118,8 @@ impl Case {
 }
 
 fn main() {
-    // 2 * 248 * 100 + 2 * 200 = 50,000.
-    Case::new(&tube::tube(248, 100, 25), 0).print("tube");
+    // 2 * 249 * 100 + 2 * 100 = 50,000.
+    Case::new(&tube::tube(249, 100, 25), 0).print("tube");
     let demo = Model::load(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/mascot.glb")).unwrap();
     Case::new(&demo, demo.find_clip("run").unwrap()).print("demo character");
 }
