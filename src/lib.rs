@@ -19,6 +19,9 @@
 //!   buffers to draw from.
 //! - **No GPU.** [`Animator`] evaluates poses and palettes, [`CpuDeformer`] deforms by the kernel's twin.
 //!
+//! What is deformed can be asked for on the CPU: [`Picker`] finds what a ray meets, [`Socket`] where attachments belong,
+//! [`ReadBack`] brings vertices back from the GPU, [`deform::posed_model`] makes a file of a pose.
+//!
 //! ```no_run
 //! # fn run(device: wgpu::Device, queue: wgpu::Queue) -> Result<(), Box<dyn std::error::Error>> {
 //! let model = sinew::Model::load("fox.glb")?;
@@ -78,9 +81,11 @@ pub use animate::{Animator, InstanceId, LoopMode, ModelId, Player};
 #[cfg(feature = "gpu")]
 pub use deform::gpu::{
     DeclareOptions, DeformedVertices, Deformer, DeformerOptions, GroupOptions, GroupPart, OutputKind,
-    PaletteRows, ReadBack, Skinned, SkinnedGroup, SkinnedPart, declare, declare_group, declare_with,
+    PaletteRows, ReadBack, ReadBackRequests, Skinned, SkinnedGroup, SkinnedPart, declare, declare_group,
+    declare_read_back, declare_with,
 };
 pub use deform::{CpuDeformer, DeformError, Packing, Precision};
 pub use model::Model;
+pub use pick::{Picker, Socket};
 #[cfg(feature = "gpu")]
 pub use sinew_graph as graph;

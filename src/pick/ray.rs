@@ -103,7 +103,7 @@ impl Sheared {
         let sum = u + v + w;
         let distance = ((u * a.z + v * b.z + w * c.z) / sum) as f32;
         // False for NaN, which is also what a sum of zero leaves.
-        let is_met = distance >= 0.0 && distance < f32::INFINITY;
+        let is_met = (0.0..f32::INFINITY).contains(&distance);
         is_met.then(|| Meeting { distance, barycentrics: (DVec3::new(u, v, w) / sum).as_vec3() })
     }
 }
