@@ -9,7 +9,7 @@ use super::{
     evaluate::{Shared, Work},
     handle::Handle,
     pose::PoseMut,
-    rows::{Rows, rows_mut},
+    rows::{Rows, Which, rows_mut},
     slice::{Slice, Turn},
 };
 use crate::model::{Model, Transform};
@@ -33,6 +33,8 @@ pub(crate) struct Batch {
     transforms: Vec<Affine3A>,
     visible: Vec<bool>,
     in_view: Vec<bool>,
+    /// How many follow another instance.
+    followers: usize,
     /// The last evaluation went elsewhere than into `palette`.
     is_mirror_stale: bool,
     /// Of the view before, while the next one is set.
@@ -75,6 +77,7 @@ impl Batch {
             transforms: Vec::new(),
             visible: Vec::new(),
             in_view: Vec::new(),
+            followers: 0,
             was_in_view: Vec::new(),
             is_mirror_stale: false,
             translations: Vec::new(),
@@ -209,6 +212,19 @@ impl Batch {
         self.clips.set_simd(simd);
     }
 
+    pub(super) fn followers(&self) -> usize {
+        self.followers
+    }
+
+    pub(super) fn followers_mut(&mut self) -> &mut usize {
+        &mut self.followers
+    }
+
+    /// Whether the next evaluation is, or that which is going on was, the slot's first.
+    pub(super) fn is_fresh(&self, slot: u32) -> bool {
+        self.fresh[slot as usize]
+    }
+
     pub(crate) fn layout(&self) -> &PaletteLayout {
         &self.layout
     }
@@ -327,15 +343,23 @@ impl Batch {
         }
     }
 
-    /// Runs all stages for every instance. Allocates nothing.
-    pub(crate) fn evaluate(&mut self) {
+    /// Before an evaluation into the palettes here.
+    pub(super) fn start(&mut self) {
         if self.keeps_previous {
             // Every row is written below.
             std::mem::swap(&mut self.palette, &mut self.previous_palette);
         }
+    }
+
+    /// Runs all stages for those whose turn it is. Allocates nothing.
+    pub(super) fn evaluate(&mut self, which: Which) {
         let mut palette = std::mem::take(&mut self.palette);
-        self.evaluate_all(&mut palette);
+        self.evaluate_all(&mut palette, which);
         self.palette = palette;
+    }
+
+    /// After all were evaluated.
+    pub(super) fn finish(&mut self) {
         self.turn();
         let rows = self.layout.len();
         if self.keeps_previous && std::mem::take(&mut self.is_mirror_stale) {
@@ -350,30 +374,34 @@ impl Batch {
     }
 
     /// The same with palettes of someone else, as many rows as there are.
-    pub(crate) fn evaluate_into(&mut self, palette: &mut [JointMatrix]) {
-        self.evaluate_all(palette);
+    pub(super) fn evaluate_into(&mut self, palette: &mut [JointMatrix], which: Which) {
+        self.evaluate_all(palette, which);
+    }
+
+    /// After all were evaluated into palettes of someone else.
+    pub(super) fn finish_elsewhere(&mut self) {
         self.turn();
         self.is_mirror_stale = true;
     }
 
     #[cfg(not(feature = "threads"))]
-    fn evaluate_all(&mut self, palette: &mut [JointMatrix]) {
-        let (shared, rows, works) = self.split(palette);
+    fn evaluate_all(&mut self, palette: &mut [JointMatrix], which: Which) {
+        let (shared, rows, works) = self.split(palette, which);
         shared.evaluate(rows, own(works));
     }
 
     /// On the threads of the pool that is current, if there is enough to do.
     #[cfg(feature = "threads")]
-    fn evaluate_all(&mut self, palette: &mut [JointMatrix]) {
+    fn evaluate_all(&mut self, palette: &mut [JointMatrix], which: Which) {
         if self.len() <= PIECE {
-            let (shared, rows, works) = self.split(palette);
+            let (shared, rows, works) = self.split(palette, which);
             return shared.evaluate(rows, own(works));
         }
         let threads = rayon::current_num_threads();
         while self.works.len() < threads {
             self.works.push(Mutex::new(Work::new(&self.clips)));
         }
-        let (shared, rows, works) = self.split(palette);
+        let (shared, rows, works) = self.split(palette, which);
         shared.evaluate_on(rows, &works[..threads]);
     }
 
@@ -381,7 +409,7 @@ impl Batch {
     pub(crate) fn evaluate_slot(&mut self, slot: u32) {
         self.slice_mut(slot).into_iter().for_each(Slice::forget);
         let mut palette = std::mem::take(&mut self.palette);
-        let (shared, rows, works) = self.split(&mut palette);
+        let (shared, rows, works) = self.split(&mut palette, Which::Both);
         shared.evaluate(rows.only(slot as usize), own(works));
         self.palette = palette;
     }
@@ -389,9 +417,10 @@ impl Batch {
     fn split<'a>(
         &'a mut self,
         palette: &'a mut [JointMatrix],
+        which: Which,
     ) -> (Shared<'a>, Rows<'a>, &'a mut [Mutex<Work>]) {
         let streams = size_of_val(palette) > STREAMED;
-        let shared = Shared { clips: &self.clips, layout: &self.layout, streams };
+        let shared = Shared { clips: &self.clips, layout: &self.layout, streams, which };
         let rows = Rows {
             controls: &self.controls,
             slices: &mut self.slices,

@@ -8,7 +8,7 @@ use super::{
     source::{Packing, Streams},
 };
 use crate::{
-    animate::{Animator, InstanceId, JointMatrix, ModelId},
+    animate::{Animator, InstanceId, JointMap, JointMatrix, ModelId},
     model::Model,
 };
 
@@ -61,6 +61,16 @@ impl CpuDeformer {
     /// Adds an instance.
     pub fn spawn(&mut self, model: ModelId) -> Result<InstanceId, DeformError> {
         Ok(self.cast.animator.spawn(model)?)
+    }
+
+    /// Adds an instance that [follows](Animator::spawn_following) another one: an outfit.
+    pub fn spawn_following(
+        &mut self,
+        model: ModelId,
+        leader: InstanceId,
+        map: &JointMap,
+    ) -> Result<InstanceId, DeformError> {
+        Ok(self.cast.animator.spawn_following(model, leader, map)?)
     }
 
     /// Removes an instance.

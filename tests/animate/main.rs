@@ -5,6 +5,7 @@ mod binding;
 mod elsewhere;
 mod events;
 mod layers;
+mod outfits;
 mod overrides;
 mod root_motion;
 

@@ -9,7 +9,7 @@ use super::{
     read_back::ReadBack,
 };
 use crate::{
-    animate::{Animator, ClipRef, InstanceId, ModelId, Player},
+    animate::{Animator, ClipRef, InstanceId, JointMap, ModelId, Player},
     deform::{
         DeformError,
         cast::Cast,
@@ -177,6 +177,16 @@ impl Deformer {
     /// Adds an instance: rest pose, no clip, at the origin.
     pub fn spawn(&mut self, model: ModelId) -> Result<InstanceId, DeformError> {
         Ok(self.cast.animator.spawn(model)?)
+    }
+
+    /// Adds an instance that [follows](Animator::spawn_following) another one: an outfit.
+    pub fn spawn_following(
+        &mut self,
+        model: ModelId,
+        leader: InstanceId,
+        map: &JointMap,
+    ) -> Result<InstanceId, DeformError> {
+        Ok(self.cast.animator.spawn_following(model, leader, map)?)
     }
 
     /// Removes an instance.
