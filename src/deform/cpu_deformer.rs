@@ -1,5 +1,6 @@
 use super::{
     DeformError,
+    capture::{self, Capture, CaptureError},
     cast::Cast,
     cpu,
     frame::FrameBlock,
@@ -111,6 +112,15 @@ impl CpuDeformer {
             cpu::deform(input, &stage.items, &mut stage.out_a, &mut stage.out_b);
         }
         Ok(())
+    }
+
+    /// What the last [`CpuDeformer::run`] read and wrote, to be deformed again elsewhere.
+    pub fn capture(&self) -> Result<Capture, CaptureError> {
+        let groups = self.layout.groups.iter().zip(&self.stages);
+        let captured = groups.map(|(group, stage)| {
+            capture::group(&self.cast, group, stage.frame.words(), &stage.out_a, &stage.out_b)
+        });
+        Capture::new("twin", self.streams.clone(), captured.collect::<Result<_, DeformError>>()?)
     }
 
     /// Every primitive of an instance as of the last [`CpuDeformer::run`], in the instance's space and

@@ -1,6 +1,7 @@
 //! Morphing and skinning: the tables the kernel reads, the kernel's twin on the CPU, and the service on
 //! wgpu. wgsl/ and `cpu` hold the same stages under the same names.
 
+mod capture;
 mod cast;
 mod codec;
 mod cpu;
@@ -20,11 +21,15 @@ mod targets;
 mod unchanged;
 mod variant;
 
+pub use capture::{
+    Capture, CaptureError, CaptureOutput, CapturedPart, DIRECTION_TOLERANCE, PACKED_DIRECTION_TOLERANCE,
+    POSITION_TOLERANCE, PartDifference, Worst,
+};
 pub use cpu_deformer::CpuDeformer;
 pub use error::DeformError;
 pub use layout::{
-    ActiveTarget, DELTA_DENSE, DELTA_NORMALS, DELTA_SHORT, DELTA_TANGENTS, HEADERS, MorphHeader, NO_OUTPUT,
-    VARIANTS, VariantHeader, WorkItem,
+    ActiveTarget, DELTA_DENSE, DELTA_NORMALS, DELTA_SHORT, DELTA_TANGENTS, HEADERS, LAYOUT, MorphHeader,
+    NO_OUTPUT, VARIANTS, VariantHeader, WorkItem,
 };
 #[cfg(feature = "gpu")]
 pub use memory::{ModelMemory, SceneMemory, preflight};

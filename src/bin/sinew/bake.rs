@@ -12,6 +12,7 @@ use crate::{
     gpu::Gpu,
     load::load,
     oracle::Oracle,
+    replay,
     ui::Ui,
 };
 
@@ -44,6 +45,9 @@ pub(crate) struct Args {
     /// Part of the name of the adapter to deform with [default: the best one]
     #[arg(long, value_name = "NAME", conflicts_with = "cpu")]
     adapter: Option<String>,
+    /// Save all that the deformation read, and what came out, for `sinew replay`
+    #[arg(long, value_name = "FILE", conflicts_with = "jobs")]
+    capture: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -64,7 +68,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
             Some(wanted) => clip::choose(&model, Some(wanted), file)?,
             None => None,
         };
-        return bake(&mut engine, &model, &[(clip, args.time)], &args.output, &name);
+        bake(&mut engine, &model, &[(clip, args.time)], &args.output, &name)?;
+        let Some(path) = &args.capture else { return Ok(()) };
+        return replay::write(&engine.capture(&model, (clip, args.time))?, path, ui);
     };
     run_jobs(&mut engine, &read_jobs(jobs)?, root, &args.output, ui)
 }

@@ -57,6 +57,7 @@ macro_rules! from_library {
 
 from_library!(
     sinew::DeformError,
+    sinew::deform::CaptureError,
     sinew::animate::AnimateError,
     sinew::export::ExportError,
     sinew::fix::FixError,

@@ -15,6 +15,7 @@ mod oracle;
 mod output;
 mod playing;
 mod render;
+mod replay;
 mod stage;
 mod timeline;
 mod trace;
@@ -44,6 +45,7 @@ enum Command {
     Fix(fix::Args),
     Render(render::Args),
     Bake(bake::Args),
+    Replay(replay::Args),
     Graph(graph::Args),
     Doctor(doctor::Args),
 }
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         Command::Fix(args) => fix::run(args, &ui),
         Command::Render(args) => render::run(args, &ui),
         Command::Bake(args) => bake::run(args, &ui),
+        Command::Replay(args) => replay::run(args, &ui),
         Command::Graph(args) => graph::run(args, &ui),
         Command::Doctor(args) => doctor::run(args, &ui),
     };

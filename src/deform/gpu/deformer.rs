@@ -42,7 +42,7 @@ pub struct Deformer {
     pub(super) options: DeformerOptions,
     ring: UploadRing,
     layout: OutputLayout,
-    own: Option<Own>,
+    pub(super) own: Option<Own>,
 }
 
 /// Choices for a [`Deformer`].

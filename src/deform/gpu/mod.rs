@@ -2,6 +2,7 @@
 
 mod animate;
 mod buffers;
+mod capture;
 mod declare;
 mod declared;
 mod deformer;
@@ -9,6 +10,7 @@ mod kernels;
 mod own;
 mod read_back;
 
+pub use capture::Replay;
 pub use declare::{DeclareOptions, OutputKind, PaletteRows, Skinned, SkinnedPart, declare, declare_with};
 pub use deformer::{DeformedVertices, Deformer, DeformerOptions};
 pub(super) use kernels::Kernels;

@@ -173,15 +173,7 @@ impl OwnGroup {
         let out_b = create(device, "deformed B", u64::from(group.len_b.max(4)) * 4, usage);
         let [a, b, extra, tables] = sources;
         let bound = [a, b, extra, tables, &palettes, &block, &out_a, &out_b];
-        let entries: Vec<_> = (0u32..)
-            .zip(bound)
-            .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
-            .collect();
-        let bindings = device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("deform"),
-            layout: kernels.group_layout(),
-            entries: &entries,
-        });
+        let bindings = kernels.bind(bound);
         Ok(Self {
             palettes,
             block,
@@ -241,6 +233,11 @@ impl OwnGroup {
         staging.bytes().slice(..words.len()).copy_from_slice(words);
         self.staged.block = Some(staging);
         Ok(())
+    }
+
+    /// The block of the last preparation.
+    pub(super) fn frame(&self) -> &[[u32; 4]] {
+        self.frame.words()
     }
 
     fn forget(&mut self) {

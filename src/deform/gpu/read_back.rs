@@ -69,6 +69,20 @@ impl ReadBack {
         deformer: &Deformer,
         instance: InstanceId,
     ) -> Result<Option<Vec<BakedPrimitive>>, DeformError> {
+        let Some(views) = self.views()? else { return Ok(None) };
+        let (cast, layout) = deformer.cast_and_layout();
+        if cast.revision() != self.revision {
+            return Err(DeformError::NotRecorded);
+        }
+        let outputs = |group: usize| {
+            let [a, b] = &views[group];
+            (bytemuck::cast_slice(a), bytemuck::cast_slice(b))
+        };
+        bake(cast, layout, instance, outputs).map(Some)
+    }
+
+    /// Both outputs of every group; `None` while they are not there yet.
+    pub(super) fn views(&self) -> Result<Option<Vec<[wgpu::BufferView; 2]>>, DeformError> {
         let states: Vec<_> = self.outputs.iter().flatten().map(|c| c.state.load(Ordering::Acquire)).collect();
         if states.contains(&FAILED) {
             return Err(DeformError::Map);
@@ -78,17 +92,13 @@ impl ReadBack {
         }
         let mapped =
             |copied: &Copied| copied.buffer.slice(..).get_mapped_range().map_err(|_| DeformError::Map);
-        let views = self.outputs.iter().map(|[a, b]| Ok((mapped(a)?, mapped(b)?)));
-        let views = views.collect::<Result<Vec<_>, DeformError>>()?;
-        let (cast, layout) = deformer.cast_and_layout();
-        if cast.revision() != self.revision {
-            return Err(DeformError::NotRecorded);
-        }
-        let outputs = |group: usize| {
-            let (a, b) = &views[group];
-            (bytemuck::cast_slice(a), bytemuck::cast_slice(b))
-        };
-        bake(cast, layout, instance, outputs).map(Some)
+        let views = self.outputs.iter().map(|[a, b]| Ok([mapped(a)?, mapped(b)?]));
+        views.collect::<Result<_, _>>().map(Some)
+    }
+
+    /// Of which models and instances.
+    pub(super) fn revision(&self) -> u64 {
+        self.revision
     }
 }
 
