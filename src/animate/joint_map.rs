@@ -1,16 +1,15 @@
 //! Which node of one model goes with which node of another.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, fmt, sync::Arc};
 
 use crate::model::Model;
 
 /// For some nodes of a follower's model, the node of a leader's model that each goes with. Cheap to clone.
 ///
 /// Several nodes of the follower may go with one node of the leader; none goes with two.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct JointMap(Arc<Data>);
 
-#[derive(Debug)]
 struct Data {
     follower: Model,
     leader: Model,
@@ -20,6 +19,13 @@ struct Data {
 }
 
 const UNMAPPED: u32 = u32::MAX;
+
+/// The pairs; whole models are nothing to read.
+impl fmt::Debug for JointMap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("JointMap").field(&self.0.pairs).finish()
+    }
+}
 
 /// Why pairs of nodes make no [`JointMap`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

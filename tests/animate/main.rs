@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod binding;
+mod copies;
 mod elsewhere;
 mod events;
 mod layers;

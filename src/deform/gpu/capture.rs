@@ -15,7 +15,7 @@ use crate::deform::{
 impl Deformer {
     /// What the last [`Deformer::record`] read, and what came out: `None` while `read_back`, of that record, has not
     /// arrived. Call it before anything is evaluated again. Source streams are packed anew from the models; work items,
-    /// morph records and palettes are those that were sent.
+    /// morph records and palettes are those that were sent. A frame that a graph has run is recorded once more for this.
     pub fn capture(&self, read_back: &ReadBack) -> Result<Option<Capture>, CaptureError> {
         if !self.options.keep_palettes {
             return Err(CaptureError::PalettesNotKept);
