@@ -374,6 +374,34 @@ fn a_leader_that_is_evaluated_every_third_frame_is_followed_in_every_one() {
 }
 
 #[test]
+fn a_follower_that_is_evaluated_every_third_frame_follows_in_every_one() {
+    let mut pair = Pair::new();
+    pair.stage.animator.play(pair.stage.id, "turn").unwrap();
+    pair.stage.animator.play(pair.id, "turn").unwrap();
+    pair.stage.animator.set_rate(pair.id, 3).unwrap();
+    for _ in 0..8 {
+        pair.stage.animator.advance(0.1);
+        pair.follows();
+    }
+}
+
+#[test]
+fn the_palette_of_the_frame_before_is_kept_of_a_follower_too() {
+    let mut pair = Pair::new();
+    pair.stage.animator.keep_previous_palettes(true);
+    pair.stage.animator.play(pair.stage.id, "turn").unwrap();
+    let mut before = None;
+    for _ in 0..3 {
+        pair.stage.animator.advance(0.1);
+        pair.stage.animator.evaluate();
+        let palette = pair.stage.animator.palette(pair.id).unwrap().to_vec();
+        if let Some(before) = before.replace(palette) {
+            assert_eq!(pair.stage.animator.previous_palette(pair.id).unwrap(), before);
+        }
+    }
+}
+
+#[test]
 fn a_clone_of_a_follower_follows_the_same_leader_and_a_clone_of_the_leader_is_followed_by_nobody() {
     let mut pair = Pair::new();
     pair.stage.layer(0, 0.5, 1.0, LayerKind::Blend);

@@ -1,21 +1,5 @@
 //! A frame's deformation in one file: everything that the kernel read, and what came out, so that a fault on one
 //! machine becomes a test on another. docs/capture.md has the bytes.
-//!
-//! ```
-//! # use sinew::{CpuDeformer, Precision, deform::Capture, model::{Model, ModelDesc}};
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let mut deformer = CpuDeformer::new();
-//! # let model = deformer.add_model(&Model::new(ModelDesc::default())?, Precision::Packed)?;
-//! # deformer.spawn(model)?;
-//! # deformer.run()?;
-//! # let bytes = deformer.capture()?.to_bytes();
-//! // let bytes = std::fs::read("fault.capture")?;
-//! let capture = Capture::from_bytes(&bytes)?;
-//! let differences = capture.compare(&capture.replay());
-//! assert!(differences.iter().all(|part| part.is_within()));
-//! # Ok(())
-//! # }
-//! ```
 
 mod build;
 mod check;
@@ -40,6 +24,22 @@ use crate::animate::JointMatrix;
 pub(crate) use build::group;
 
 /// One frame's deformation. What it holds was checked, so that a replay reads and writes nothing out of range.
+///
+/// ```
+/// # use sinew::{CpuDeformer, Precision, deform::Capture, model::{Model, ModelDesc}};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let mut deformer = CpuDeformer::new();
+/// # let model = deformer.add_model(&Model::new(ModelDesc::default())?, Precision::Packed)?;
+/// # deformer.spawn(model)?;
+/// # deformer.run()?;
+/// # let bytes = deformer.capture()?.to_bytes();
+/// // let bytes = std::fs::read("fault.capture")?;
+/// let capture = Capture::from_bytes(&bytes)?;
+/// let differences = capture.compare(&capture.replay());
+/// assert!(differences.iter().all(|part| part.is_within()));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, PartialEq)]
 pub struct Capture {
     library: String,
