@@ -19,7 +19,8 @@ use common::{
 use sinew::{
     Animator, CpuDeformer, Deformer, Precision,
     animate::{
-        CompressOptions, CompressedClips, JointMatrix, LayerKind, Mask, Pose, Reference, set_channels,
+        CompressOptions, CompressedClips, JointMap, JointMatrix, LayerKind, Mask, Pose, Reference,
+        set_channels,
     },
     declare,
     graph::{Graph, Limits, Runtime, RuntimeOptions, UploadRing},
@@ -56,16 +57,20 @@ fn on_cpu(characters: usize) -> u64 {
     let mut deformer = CpuDeformer::new();
     let data = character(1, SHAPE);
     let mask = Mask::new(&data, 0.5);
+    let map = JointMap::new(&data, &data, (0..10).map(|node| (node, node))).unwrap();
     let model = deformer.add_model(&data, Precision::Packed).unwrap();
     for _ in 0..characters {
         let id = deformer.spawn(model).unwrap();
         deformer.animator_mut().play(id, "bend").unwrap();
-        // Several layers, one of them masked, one additive, and a node of its own.
+        // Several layers, one of them masked, one additive, a node of its own, and a follower.
         let animator = deformer.animator_mut();
         animator.add_layer(id, "bend", LayerKind::Blend).unwrap().mask = Some(mask.clone());
         animator.add_layer(id, "bend", LayerKind::Additive(Reference::Time(0.5))).unwrap().weight = 0.5;
         animator.set_scale(id, 0, glam::Vec3::splat(2.0)).unwrap();
         animator.show_node(id, 1, false).unwrap();
+        let follower = animator.spawn_following(model, id, &map).unwrap();
+        animator.play(follower, "bend").unwrap();
+        animator.show_node(follower, 2, false).unwrap();
     }
     steady(|| {
         deformer.animator_mut().advance(1.0 / 60.0);

@@ -424,3 +424,48 @@ fn a_full_disk_behind_stdout_is_one_line_and_a_closed_pipe_is_nothing() {
     assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
     fs::remove_dir_all(folder).unwrap();
 }
+
+#[test]
+fn a_captured_frame_is_replayed_and_a_changed_one_is_found() {
+    let folder = folder("capture");
+    let file = triangle(&folder);
+    let capture = folder.join("frame.capture");
+    let (capture, out) = (capture.to_str().unwrap(), folder.join("out"));
+    let out = out.to_str().unwrap();
+    for engine in [&[][..], &["--cpu"]] {
+        let bake =
+            [&["bake", &file, "--clip", "0", "--time", "0.5", "-o", out, "--capture", capture][..], engine];
+        assert_eq!(sinew(&bake.concat()).code, 0);
+        for other in [&[][..], &["--cpu"]] {
+            let said = sinew(&[&["replay", capture, "--diff", "-q"][..], other].concat());
+            assert_eq!(said.code, 0, "{}", said.error);
+            assert!(said.stdout.starts_with("ok "), "{}", said.stdout);
+        }
+    }
+    let picture = folder.join("out.png");
+    let render = ["render", &file, "--time", "0.5", "-o", picture.to_str().unwrap(), "--capture", capture];
+    assert_eq!(sinew(&render).code, 0);
+    assert_eq!(sinew(&["replay", capture, "--cpu", "-q"]).code, 0);
+    // Half a metre along x is in the palette's one row; elsewhere it is not.
+    let mut bytes = fs::read(capture).unwrap();
+    let row: Vec<u8> = [1.0f32, 0.0, 0.0, 0.5].iter().flat_map(|f| f.to_le_bytes()).collect();
+    let at = bytes.windows(16).position(|window| window == row).unwrap();
+    bytes[at + 12..at + 16].copy_from_slice(&0.25f32.to_le_bytes());
+    fs::write(capture, &bytes).unwrap();
+    let said = sinew(&["replay", capture, "--cpu", "-q"]);
+    assert_eq!(said.code, 1);
+    assert!(said.error.contains("damaged"), "{}", said.error);
+    let end = bytes.len() - 8;
+    let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    let sum = bytes[..end].iter().fold(0xcbf2_9ce4_8422_2325, step);
+    bytes[end..].copy_from_slice(&sum.to_le_bytes());
+    fs::write(capture, &bytes).unwrap();
+    let said = sinew(&["replay", capture, "--cpu", "-q", "--diff"]);
+    assert_eq!(said.code, 1);
+    assert!(
+        said.stdout.starts_with("far instance 0") && said.stdout.contains("positions 2.500e-1"),
+        "{}",
+        said.stdout
+    );
+    assert!(said.error.ends_with("the CPU: 1 of 1 parts are not what was captured"), "{}", said.error);
+}

@@ -10,11 +10,14 @@
 mod common;
 
 use common::{
-    deformed::{Crowd, tight, usual},
+    deformed::{Crowd, SHAPES, tight, usual},
     gpu,
+    models::character,
 };
 use sinew::{
-    DeclareOptions, Deformer, DeformerOptions, OutputKind, declare_with,
+    DeclareOptions, Deformer, DeformerOptions, OutputKind,
+    animate::JointMap,
+    declare_with,
     graph::{Buffer, Graph, Limits, Plan, Runtime, RuntimeOptions},
 };
 
@@ -146,4 +149,46 @@ fn a_graph_evaluates_into_upload_memory_too() {
     }
     let (id, _) = kept.crowd.instances[0];
     assert_eq!(kept.crowd.deformer.animator().palette(id).unwrap()[3].x, [1.0, 0.0, 0.0, 0.0]);
+}
+
+/// The leader and an outfit of its own model, whose vertices are the same.
+fn dressed(options: DeformerOptions) -> Crowd {
+    let (device, queue) = gpu::device();
+    let mut deformer = Deformer::with(&device, options);
+    let model = character(1, SHAPES[0]);
+    let id = deformer.add_model(&queue, &model).unwrap();
+    let leader = deformer.spawn(id).unwrap();
+    deformer.play(leader, 0).unwrap().seek(0.4);
+    let outfit = deformer.spawn_following(id, leader, &JointMap::by_name(&model, &model)).unwrap();
+    Crowd { device, queue, deformer, instances: vec![(leader, 0), (outfit, 0)] }
+}
+
+#[test]
+fn an_outfit_is_deformed_with_its_leaders_pose_in_every_frame_and_order() {
+    let plain = Crowd::new(gpu::device(), DeformerOptions::default()).recorded().remove(0);
+    for keep_palettes in [true, false] {
+        let options = DeformerOptions { keep_palettes, ..Default::default() };
+        let [led, outfit] = dressed(options).recorded().try_into().unwrap();
+        assert!(led == outfit && led != plain);
+        for turned in [false, true] {
+            let Crowd { device, queue, deformer, instances } = dressed(options);
+            let mut ids: Vec<_> = instances.iter().map(|(id, _)| *id).collect();
+            if turned {
+                ids.reverse();
+            }
+            let mut graph = Graph::new();
+            let kind = |_, _| OutputKind::Persistent;
+            let options = DeclareOptions { kind: &kind, ..Default::default() };
+            let skinned = declare_with(&mut graph, &deformer, ids, &options, |f: &mut Deformer| f).unwrap();
+            let plan = graph.compile(&Limits::from(&device.limits())).unwrap();
+            let mut runtime = Runtime::new(&device, &queue, RuntimeOptions::default());
+            let mut crowd = Crowd { device, queue, deformer, instances };
+            let mut encoder = crowd.device.create_command_encoder(&Default::default());
+            runtime.run(&mut graph, &plan, &mut encoder, &mut crowd.deformer).unwrap();
+            gpu::submit(&crowd.device, &crowd.queue, encoder);
+            for part in skinned.all() {
+                assert!(crowd.bytes(runtime.exported(&plan, part.a).unwrap()) == led[0]);
+            }
+        }
+    }
 }

@@ -1,7 +1,7 @@
 // The standard raster pass: deformed vertices in, lit colour out. Linear light; the target encodes sRGB.
 import package::brdf::{ambient, direct, Material};
-import package::codec::{oct_decode, oct_sign};
 import package::surface::{surface, has, sample_maps, Maps, NORMAL};
+import package::vertex::{normal_of, tangent_of, VertexA, VertexB};
 
 // Rust twins in src/render/layout.rs; the build compares sizes and offsets.
 struct View {
@@ -26,10 +26,7 @@ struct Instance {
 @group(0) @binding(0) var<uniform> view: View;
 @group(0) @binding(1) var<storage, read> instances: array<Instance>;
 
-struct Vertex {
-    @location(0) position: vec3<f32>,
-    @location(1) normal: u32,
-    @location(2) tangent: u32,
+struct Attributes {
     @location(3) uv: vec4<f32>,
     @location(4) color: vec4<f32>,
 }
@@ -47,15 +44,15 @@ struct Varying {
 }
 
 @vertex
-fn vertex(in: Vertex, @builtin(instance_index) index: u32) -> Varying {
+fn vertex(a: VertexA, b: VertexB, in: Attributes, @builtin(instance_index) index: u32) -> Varying {
     let instance = instances[index];
-    let point = vec4<f32>(in.position, 1.0);
+    let point = vec4<f32>(a.position, 1.0);
     let world = vec3<f32>(dot(instance.x, point), dot(instance.y, point), dot(instance.z, point));
-    let n = oct_decode(in.normal);
+    let n = normal_of(a);
     let normal = vec3<f32>(dot(instance.normal_x, n), dot(instance.normal_y, n), dot(instance.normal_z, n));
-    let t = oct_decode(in.tangent);
-    let tangent = vec3<f32>(dot(instance.x.xyz, t), dot(instance.y.xyz, t), dot(instance.z.xyz, t));
-    let sign = oct_sign(in.tangent) * instance.orientation;
+    let t = tangent_of(b);
+    let tangent = vec3<f32>(dot(instance.x.xyz, t.xyz), dot(instance.y.xyz, t.xyz), dot(instance.z.xyz, t.xyz));
+    let sign = t.w * instance.orientation;
     let clip = view.view_projection * vec4<f32>(world, 1.0);
     return Varying(
         clip,
@@ -71,7 +68,7 @@ fn vertex(in: Vertex, @builtin(instance_index) index: u32) -> Varying {
 
 // Here and not in the fragment stage, where the pixels around a triangle that complete its 2x2 blocks may
 // read nothing from storage, and derivatives would be wrong along every edge.
-fn uv_of(in: Vertex, map: u32) -> vec2<f32> {
+fn uv_of(in: Attributes, map: u32) -> vec2<f32> {
     let uv = vec3<f32>(select(in.uv.xy, in.uv.zw, (surface.uv_sets & (1u << map)) != 0u), 1.0);
     let rows = surface.uv[map];
     return vec2<f32>(dot(rows.u.xyz, uv), dot(rows.v.xyz, uv));

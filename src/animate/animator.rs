@@ -1,7 +1,7 @@
 use glam::Affine3A;
 
 use super::{
-    CompressedClips, JointMatrix, LayerKind, PaletteLayout, Player,
+    CompressedClips, FollowError, JointMatrix, LayerKind, PaletteLayout, Player,
     batch::Batch,
     handle::{Handle, Slots},
     rate::Budget,
@@ -120,6 +120,9 @@ pub enum AnimateError {
         /// The model.
         model: ModelId,
     },
+    /// Of instances that follow others.
+    #[error(transparent)]
+    Follow(#[from] FollowError),
     /// A list of the wrong length.
     #[error("{found} {what} given, {expected} needed")]
     WrongCount {
@@ -150,6 +153,8 @@ pub struct Animator {
     is_portable: bool,
     pub(super) view: View,
     pub(super) budget: Budget,
+    /// Instances that follow another one, in the order in which they came.
+    pub(super) followers: Vec<InstanceId>,
     /// Numbers layers and modifiers.
     numbers: u64,
 }
@@ -193,6 +198,7 @@ impl Animator {
 
     /// Removes an instance.
     pub fn despawn(&mut self, id: InstanceId) -> Result<(), AnimateError> {
+        self.forget_follower(id)?;
         let place = self.instances.remove(id).ok_or(AnimateError::StaleInstance(id))?;
         self.revision += 1;
         let moved = self.batches.get_mut(place.model).and_then(|batch| batch.swap_remove(place.slot));
@@ -249,8 +255,10 @@ impl Animator {
         Ok(batch.controls_mut(slot).1.layers.first_mut().map(|layer| &mut layer.player))
     }
 
-    /// Places the instance in the world. Palettes are relative to this root, so moving costs nothing.
+    /// Places the instance in the world. Palettes are relative to this root, so moving costs nothing. Fails for one
+    /// that [follows](Self::spawn_following) another.
     pub fn set_transform(&mut self, id: InstanceId, transform: Affine3A) -> Result<(), AnimateError> {
+        self.check_placed_alone(id)?;
         let (batch, slot) = self.place_mut(id)?;
         *batch.transform_mut(slot) = transform;
         Ok(())
@@ -258,7 +266,7 @@ impl Animator {
 
     /// Where the instance stands.
     pub fn transform(&self, id: InstanceId) -> Result<Affine3A, AnimateError> {
-        let (batch, slot) = self.place(id)?;
+        let (batch, slot) = self.place(self.placed_by(id)?)?;
         Ok(batch.transform(slot))
     }
 
@@ -300,8 +308,11 @@ impl Animator {
 
     /// Keeps local transforms and world matrices of a model's instances for [`local`](Self::local) and
     /// [`world`](Self::world), as at first, or gives them up: then an evaluation writes palettes alone, which
-    /// for crowds is several times faster.
+    /// for crowds is several times faster. Fails where an instance of it is [followed](Self::spawn_following).
     pub fn keep_poses(&mut self, model: ModelId, keep: bool) -> Result<(), AnimateError> {
+        if !keep {
+            self.check_not_followed(model)?;
+        }
         self.batch_mut(model)?.keep_poses(keep);
         Ok(())
     }
@@ -341,37 +352,6 @@ impl Animator {
     /// Moves every player on by `seconds`.
     pub fn advance(&mut self, seconds: f64) {
         self.batches.values_mut().for_each(|batch| batch.advance(seconds));
-    }
-
-    /// Runs the stages of a frame for every instance.
-    ///
-    /// Call it once a frame: what is *previous* counts evaluations. [`Deformer::record`](crate::Deformer) and
-    /// every run of a graph that declares a deformer do so themselves.
-    pub fn evaluate(&mut self) {
-        let _span = tracing::trace_span!("evaluate", instances = self.instances.iter().count()).entered();
-        self.budget.plan(&mut self.batches);
-        self.batches.values_mut().for_each(Batch::evaluate);
-    }
-
-    /// Runs the stages of a frame for every instance and puts the palettes straight where they are needed, such as
-    /// into a mapped upload buffer: instance after instance as in [`instances`](Self::instances). Nothing is read
-    /// from there. [`palette`](Self::palette) and [`previous_palette`](Self::previous_palette) stay as they are;
-    /// apart from that it is an [evaluation](Self::evaluate) like any other.
-    ///
-    /// Fails unless `palettes` has [`palette_rows`](Self::palette_rows) rows.
-    pub fn evaluate_into(&mut self, palettes: &mut [JointMatrix]) -> Result<(), AnimateError> {
-        let expected = self.palette_rows();
-        if palettes.len() != expected {
-            return Err(AnimateError::WrongCount { what: "palette rows", found: palettes.len(), expected });
-        }
-        let _span = tracing::trace_span!("evaluate", instances = self.instances.iter().count()).entered();
-        self.budget.plan(&mut self.batches);
-        let mut left = palettes;
-        for batch in self.batches.values_mut() {
-            let own = left.split_off_mut(..batch.palettes().len()).unwrap_or_default();
-            batch.evaluate_into(own);
-        }
-        Ok(())
     }
 
     /// Palette rows of all instances.
@@ -449,8 +429,17 @@ impl Animator {
         self.batches.get_mut(id).ok_or(AnimateError::StaleModel(id))
     }
 
+    pub(super) fn has_followers(&self) -> bool {
+        !self.followers.is_empty()
+    }
+
+    /// Number of instances.
+    pub(super) fn instance_total(&self) -> usize {
+        self.instances.iter().count()
+    }
+
     /// Where an instance is whose pose is kept.
-    fn posed(&self, id: InstanceId) -> Result<(&Batch, u32), AnimateError> {
+    pub(super) fn posed(&self, id: InstanceId) -> Result<(&Batch, u32), AnimateError> {
         let (batch, slot) = self.place(id)?;
         if batch.keeps_poses() {
             return Ok((batch, slot));

@@ -9,7 +9,7 @@ use super::{
     evaluate::{Shared, Work},
     handle::Handle,
     pose::PoseMut,
-    rows::{Rows, rows_mut},
+    rows::{Rows, Which, rows_mut},
     slice::{Slice, Turn},
 };
 use crate::model::{Model, Transform};
@@ -35,6 +35,8 @@ pub(crate) struct Batch {
     elapsed: f64,
     visible: Vec<bool>,
     in_view: Vec<bool>,
+    /// How many follow another instance.
+    followers: usize,
     /// The last evaluation went elsewhere than into `palette`.
     is_mirror_stale: bool,
     /// Of the view before, while the next one is set.
@@ -78,6 +80,7 @@ impl Batch {
             elapsed: 0.0,
             visible: Vec::new(),
             in_view: Vec::new(),
+            followers: 0,
             was_in_view: Vec::new(),
             is_mirror_stale: false,
             translations: Vec::new(),
@@ -212,6 +215,19 @@ impl Batch {
         self.clips.set_simd(simd);
     }
 
+    pub(super) fn followers(&self) -> usize {
+        self.followers
+    }
+
+    pub(super) fn followers_mut(&mut self) -> &mut usize {
+        &mut self.followers
+    }
+
+    /// Whether the next evaluation is, or that which is going on was, the slot's first.
+    pub(super) fn is_fresh(&self, slot: u32) -> bool {
+        self.fresh[slot as usize]
+    }
+
     pub(crate) fn layout(&self) -> &PaletteLayout {
         &self.layout
     }
@@ -334,15 +350,23 @@ impl Batch {
         }
     }
 
-    /// Runs all stages for every instance. Allocates nothing.
-    pub(crate) fn evaluate(&mut self) {
+    /// Before an evaluation into the palettes here.
+    pub(super) fn start(&mut self) {
         if self.keeps_previous {
             // Every row is written below.
             std::mem::swap(&mut self.palette, &mut self.previous_palette);
         }
+    }
+
+    /// Runs all stages for those whose turn it is. Allocates nothing.
+    pub(super) fn evaluate(&mut self, which: Which) {
         let mut palette = std::mem::take(&mut self.palette);
-        self.evaluate_all(&mut palette);
+        self.evaluate_all(&mut palette, which);
         self.palette = palette;
+    }
+
+    /// After all were evaluated.
+    pub(super) fn finish(&mut self) {
         self.turn();
         let rows = self.layout.len();
         if self.keeps_previous && std::mem::take(&mut self.is_mirror_stale) {
@@ -357,30 +381,34 @@ impl Batch {
     }
 
     /// The same with palettes of someone else, as many rows as there are.
-    pub(crate) fn evaluate_into(&mut self, palette: &mut [JointMatrix]) {
-        self.evaluate_all(palette);
+    pub(super) fn evaluate_into(&mut self, palette: &mut [JointMatrix], which: Which) {
+        self.evaluate_all(palette, which);
+    }
+
+    /// After all were evaluated into palettes of someone else.
+    pub(super) fn finish_elsewhere(&mut self) {
         self.turn();
         self.is_mirror_stale = true;
     }
 
     #[cfg(not(feature = "threads"))]
-    fn evaluate_all(&mut self, palette: &mut [JointMatrix]) {
-        let (shared, rows, works) = self.split(palette, self.elapsed);
+    fn evaluate_all(&mut self, palette: &mut [JointMatrix], which: Which) {
+        let (shared, rows, works) = self.split(palette, self.elapsed, which);
         shared.evaluate(rows, own(works));
     }
 
     /// On the threads of the pool that is current, if there is enough to do.
     #[cfg(feature = "threads")]
-    fn evaluate_all(&mut self, palette: &mut [JointMatrix]) {
+    fn evaluate_all(&mut self, palette: &mut [JointMatrix], which: Which) {
         if self.len() <= PIECE {
-            let (shared, rows, works) = self.split(palette, self.elapsed);
+            let (shared, rows, works) = self.split(palette, self.elapsed, which);
             return shared.evaluate(rows, own(works));
         }
         let threads = rayon::current_num_threads();
         while self.works.len() < threads {
             self.works.push(Mutex::new(Work::new(&self.clips)));
         }
-        let (shared, rows, works) = self.split(palette, self.elapsed);
+        let (shared, rows, works) = self.split(palette, self.elapsed, which);
         shared.evaluate_on(rows, &works[..threads]);
     }
 
@@ -388,7 +416,7 @@ impl Batch {
     pub(crate) fn evaluate_slot(&mut self, slot: u32) {
         self.slice_mut(slot).into_iter().for_each(Slice::forget);
         let mut palette = std::mem::take(&mut self.palette);
-        let (shared, rows, works) = self.split(&mut palette, 0.0);
+        let (shared, rows, works) = self.split(&mut palette, 0.0, Which::Both);
         shared.evaluate(rows.only(slot as usize), own(works));
         self.palette = palette;
     }
@@ -397,9 +425,10 @@ impl Batch {
         &'a mut self,
         palette: &'a mut [JointMatrix],
         elapsed: f64,
+        which: Which,
     ) -> (Shared<'a>, Rows<'a>, &'a mut [Mutex<Work>]) {
         let streams = size_of_val(palette) > STREAMED;
-        let shared = Shared { clips: &self.clips, layout: &self.layout, streams, elapsed };
+        let shared = Shared { clips: &self.clips, layout: &self.layout, streams, elapsed, which };
         let rows = Rows {
             controls: &mut self.controls,
             transforms: &self.transforms,

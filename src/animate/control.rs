@@ -252,8 +252,9 @@ impl Animator {
         Ok(())
     }
 
-    /// How skinned meshes stand to the instance's transform.
+    /// How skinned meshes stand to the instance's transform. Fails for one that [follows](Self::spawn_following) another.
     pub fn set_bind_mode(&mut self, id: InstanceId, mode: BindMode) -> Result<(), AnimateError> {
+        self.check_placed_alone(id)?;
         self.controls_mut(id)?.1.bind_mode = mode;
         Ok(())
     }
@@ -262,7 +263,7 @@ impl Animator {
     /// [detached](BindMode::Detached).
     pub fn draw_transform(&self, id: InstanceId) -> Result<Affine3A, AnimateError> {
         let transform = self.transform(id)?;
-        Ok(match self.controls(id)?.1.bind_mode {
+        Ok(match self.bind_mode(id)? {
             BindMode::Attached => transform,
             BindMode::Detached => transform * transform,
         })
@@ -280,16 +281,12 @@ impl Animator {
         let copy = self.spawn(model)?;
         self.set_transform(copy, transform)?;
         self.set_visible(copy, visible)?;
+        let follows = controls.following().is_some();
         *self.controls_mut(copy)?.1 = controls;
+        if follows {
+            self.add_follower(copy)?;
+        }
         Ok(copy)
-    }
-
-    /// Evaluates one instance now, so that readers see what was set without waiting for the frame. The frame
-    /// before stays the frame before.
-    pub fn refresh(&mut self, id: InstanceId) -> Result<(), AnimateError> {
-        let (batch, slot) = self.place_mut(id)?;
-        batch.evaluate_slot(slot);
-        Ok(())
     }
 
     fn push_layer(
@@ -318,7 +315,7 @@ impl Animator {
         Ok((batch.model(), batch.controls(slot)))
     }
 
-    fn controls_mut(&mut self, id: InstanceId) -> Result<(&Model, &mut Controls), AnimateError> {
+    pub(super) fn controls_mut(&mut self, id: InstanceId) -> Result<(&Model, &mut Controls), AnimateError> {
         let (batch, slot) = self.place_mut(id)?;
         Ok(batch.controls_mut(slot))
     }

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 
 use super::{
     JointMatrix, Layer, LayerKind, PaletteLayout,
+    follow::Following,
     hierarchy::local,
     mask::usable,
     math::{normalize, slerp},
@@ -41,6 +42,8 @@ pub(super) struct Special {
     pub(super) palettes: Vec<(u32, Vec<JointMatrix>)>,
     pub(super) conversion: Affine3A,
     pub(super) modifiers: Modifiers,
+    /// Whom the instance follows. Boxed, so that it can be taken out while others are read.
+    pub(super) following: Option<Box<Following>>,
 }
 
 /// Weight of the layers below which rest pose and overrides fill up.
@@ -109,6 +112,16 @@ impl Controls {
         self.special.as_deref_mut()
     }
 
+    /// Whom it follows.
+    pub(super) fn following(&self) -> Option<&Following> {
+        self.special()?.following.as_deref()
+    }
+
+    /// Takes out whom it follows, until it is put back.
+    pub(super) fn take_following(&mut self) -> Option<Box<Following>> {
+        self.special.as_mut()?.following.take()
+    }
+
     /// The same, to be told more.
     pub(super) fn special_mut(&mut self) -> &mut Special {
         self.special.get_or_insert_default()
@@ -125,6 +138,7 @@ impl Special {
             && self.palettes.is_empty()
             && self.conversion == Affine3A::IDENTITY
             && self.modifiers.is_empty()
+            && self.following.is_none()
     }
 
     /// The override of a node, made when there is none.
@@ -171,7 +185,8 @@ impl Special {
     }
 
     /// Stage `world poses`: parents first, each wish as a local transform under where its parent then is. A
-    /// node whose parent is flat cannot be put anywhere and stays. `world` is overwritten.
+    /// node whose parent is flat cannot be put anywhere and stays, and so does one that stands where a leader says.
+    /// `world` is overwritten.
     pub(super) fn set_world_poses(
         &self,
         skeleton: &Skeleton,
@@ -183,6 +198,10 @@ impl Special {
         }
         for &node in skeleton.order() {
             let n = node as usize;
+            if let Some(matrix) = self.following.as_ref().and_then(|following| following.matrix(n)) {
+                world[n] = matrix;
+                continue;
+            }
             let parent = skeleton.parents()[n].map_or(self.conversion, |parent| world[parent as usize]);
             let wish = self.world_poses.iter().find(|wish| wish.node == node);
             let weight = wish.map_or(0.0, |wish| usable(wish.weight).min(1.0));

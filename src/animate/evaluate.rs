@@ -19,7 +19,7 @@ use super::{
     palette::set_palette,
     pose::{Pose, PoseMut, set_rest},
     posed::PosedMemory,
-    rows::{Rows, pose_of, rows_mut},
+    rows::{Rows, Which, pose_of, rows_mut},
     sample::Sink,
     slice::{Share, Slice},
     stage::Stage,
@@ -34,6 +34,8 @@ pub(super) struct Shared<'a> {
     pub(super) streams: bool,
     /// Seconds since the evaluation before.
     pub(super) elapsed: f64,
+    /// Whose turn it is.
+    pub(super) which: Which,
 }
 
 /// Memory for one thread, kept so that no frame allocates.
@@ -152,6 +154,15 @@ impl Shared<'_> {
         }
     }
 
+    /// Whether an instance that more than clips shape is evaluated now.
+    fn has_turn(self, controls: &Controls) -> bool {
+        match self.which {
+            Which::Both => true,
+            Which::Leaders => controls.following().is_none(),
+            Which::Followers => controls.following().is_some(),
+        }
+    }
+
     /// One instance, stage after stage: what every other way is held against.
     #[inline(never)]
     fn run_stages(self, slot: usize, rows: &mut Rows<'_>, work: &mut Work) {
@@ -216,13 +227,20 @@ impl Shared<'_> {
                     .for_each(|special| special.set_world_poses(model.skeleton(), pose, world));
             }
             Stage::Visibility => special.into_iter().for_each(|special| special.set_visibility(pose)),
-            Stage::Hierarchy => match special.and_then(|special| special.world.as_ref()) {
-                Some(own) => world.copy_from_slice(own),
-                None => {
-                    let root = special.map_or(Affine3A::IDENTITY, |special| special.conversion);
-                    set_world(model.skeleton(), root, pose, world);
+            Stage::Hierarchy => {
+                let root = special.map_or(Affine3A::IDENTITY, |special| special.conversion);
+                let hidden = special.map_or(&[][..], |special| &special.hidden_nodes);
+                match (special.and_then(|special| special.world.as_ref()), controls.following()) {
+                    (Some(own), following) => {
+                        world.copy_from_slice(own);
+                        following.into_iter().for_each(|following| following.replace(world));
+                    }
+                    (None, Some(following)) => {
+                        following.set_world(model.skeleton(), root, pose, hidden, world);
+                    }
+                    (None, None) => set_world(model.skeleton(), root, pose, world),
                 }
-            },
+            }
             Stage::Palette => {
                 let palette = rows_mut(rows.palette, slot, self.layout.len());
                 set_palette(model, self.layout, world, palette);
@@ -251,7 +269,12 @@ impl Evaluate<'_, '_> {
         for slot in 0..self.rows.controls.len() {
             let way = self.shared.way(&self.rows.controls[slot]);
             if matches!(way, Way::Stages) {
-                self.shared.run_stages(slot, &mut self.rows, self.work);
+                if self.shared.has_turn(&self.rows.controls[slot]) {
+                    self.shared.run_stages(slot, &mut self.rows, self.work);
+                }
+                continue;
+            }
+            if self.shared.which == Which::Followers {
                 continue;
             }
             self.set_pose(slot, count, &way);

@@ -18,12 +18,27 @@ pub(super) fn is_deep(skeleton: &Skeleton) -> bool {
 ///
 /// Skeletons of more than 32 levels, such as ropes, are computed in f64.
 pub fn set_world(skeleton: &Skeleton, root: Affine3A, pose: &PoseMut<'_>, world: &mut [Affine3A]) {
+    set_world_with(skeleton, root, pose, |_| None, world);
+}
+
+/// As [`set_world`], with nodes whose matrix is `given` whatever their parents do.
+pub(super) fn set_world_with(
+    skeleton: &Skeleton,
+    root: Affine3A,
+    pose: &PoseMut<'_>,
+    given: impl Fn(usize) -> Option<Affine3A>,
+    world: &mut [Affine3A],
+) {
     if is_deep(skeleton) {
-        return set_deep_world(skeleton, root, pose, world);
+        return set_deep_world(skeleton, root, pose, given, world);
     }
     let is_plain = root == Affine3A::IDENTITY;
     for &node in skeleton.order() {
         let n = node as usize;
+        if let Some(matrix) = given(n) {
+            world[n] = matrix;
+            continue;
+        }
         let local = local(pose, n);
         world[n] = match skeleton.parents()[n] {
             Some(parent) => world[parent as usize] * local,
@@ -56,7 +71,13 @@ pub(super) fn rounded(matrix: DAffine3) -> Affine3A {
     Affine3A { matrix3: matrix.matrix3.as_mat3().into(), translation: matrix.translation.as_vec3a() }
 }
 
-fn set_deep_world(skeleton: &Skeleton, root: Affine3A, pose: &PoseMut<'_>, world: &mut [Affine3A]) {
+fn set_deep_world(
+    skeleton: &Skeleton,
+    root: Affine3A,
+    pose: &PoseMut<'_>,
+    given: impl Fn(usize) -> Option<Affine3A>,
+    world: &mut [Affine3A],
+) {
     thread_local! {
         /// Kept so that no frame allocates.
         static EXACT: RefCell<Vec<DAffine3>> = const { RefCell::new(Vec::new()) };
@@ -66,6 +87,10 @@ fn set_deep_world(skeleton: &Skeleton, root: Affine3A, pose: &PoseMut<'_>, world
         let root = exact(root);
         for &node in skeleton.order() {
             let n = node as usize;
+            if let Some(matrix) = given(n) {
+                (matrices[n], world[n]) = (exact(matrix), matrix);
+                continue;
+            }
             let above = skeleton.parents()[n].map_or(root, |parent| matrices[parent as usize]);
             matrices[n] = above * exact_local(pose, n);
             world[n] = rounded(matrices[n]);

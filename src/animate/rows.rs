@@ -10,6 +10,17 @@ use super::{
 };
 use crate::model::Model;
 
+/// Which instances are evaluated: those that follow another one come when all others are done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Which {
+    /// Those that follow nobody.
+    Leaders,
+    /// Those that follow another one.
+    Followers,
+    /// All.
+    Both,
+}
+
 /// Some instances, one after another. The lists of poses and matrices may be empty: then none are kept.
 #[derive(Debug)]
 pub(super) struct Rows<'a> {

@@ -60,10 +60,12 @@ impl Animator {
         Ok(())
     }
 
-    /// Whether the instance is deformed and drawn: neither hidden nor out of view.
+    /// Whether the instance is deformed and drawn: neither it nor the one that it
+    /// [follows](Self::spawn_following) is hidden, and it is not out of view.
     pub fn is_shown(&self, id: InstanceId) -> Result<bool, AnimateError> {
         let (batch, slot) = self.place(id)?;
-        Ok(batch.visible(slot) && batch.is_in_view(slot))
+        let is_shown = batch.visible(slot) && batch.is_in_view(slot);
+        Ok(is_shown && (batch.followers() == 0 || self.visible(self.placed_by(id)?)?))
     }
 
     /// Chooses one of parts that stand for the same thing, such as levels of detail of one mesh on one skin: shows

@@ -1,5 +1,6 @@
 use super::{
     DeformError,
+    capture::{self, Capture, CaptureError},
     cast::Cast,
     cpu,
     frame::FrameBlock,
@@ -9,7 +10,7 @@ use super::{
     source::{Packing, Streams},
 };
 use crate::{
-    animate::{Animator, InstanceId, JointMatrix, ModelId},
+    animate::{Animator, InstanceId, JointMap, JointMatrix, ModelId},
     model::{Bounds, Model},
 };
 
@@ -62,6 +63,16 @@ impl CpuDeformer {
     /// Adds an instance.
     pub fn spawn(&mut self, model: ModelId) -> Result<InstanceId, DeformError> {
         Ok(self.cast.animator.spawn(model)?)
+    }
+
+    /// Adds an instance that [follows](Animator::spawn_following) another one: an outfit.
+    pub fn spawn_following(
+        &mut self,
+        model: ModelId,
+        leader: InstanceId,
+        map: &JointMap,
+    ) -> Result<InstanceId, DeformError> {
+        Ok(self.cast.animator.spawn_following(model, leader, map)?)
     }
 
     /// Removes an instance.
@@ -125,6 +136,15 @@ impl CpuDeformer {
         take: impl FnMut(u32, usize, &[[u32; 4]]),
     ) -> Result<(), DeformError> {
         self.layout.each_primitive(&self.cast, instance, |group| &self.stages[group].out_a, take)
+    }
+
+    /// What the last [`CpuDeformer::run`] read and wrote, to be deformed again elsewhere.
+    pub fn capture(&self) -> Result<Capture, CaptureError> {
+        let groups = self.layout.groups.iter().zip(&self.stages);
+        let captured = groups.map(|(group, stage)| {
+            capture::group(&self.cast, group, stage.frame.words(), &stage.out_a, &stage.out_b)
+        });
+        Capture::new("twin", self.streams.clone(), captured.collect::<Result<_, DeformError>>()?)
     }
 
     /// Every primitive of an instance as of the last [`CpuDeformer::run`], in the instance's space and

@@ -93,6 +93,9 @@ pub const DELTA_TANGENTS: u32 = 2;
 pub const DELTA_DENSE: u32 = 4;
 /// The target's deltas are integers of 16 bits.
 pub const DELTA_SHORT: u32 = 8;
+/// Rises when what streams, tables, frame block or outputs hold comes to mean something else, so that a capture of
+/// another layout is told apart.
+pub const LAYOUT: u32 = 1;
 /// Kernel variants: five influence classes with linear skinning and four with dual quaternions, packed or exact, without or
 /// with morphing.
 pub const VARIANTS: usize = 36;

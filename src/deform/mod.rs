@@ -2,6 +2,7 @@
 //! wgpu. wgsl/ and `cpu` hold the same stages under the same names.
 
 pub mod bounds;
+mod capture;
 mod cast;
 mod codec;
 mod cpu;
@@ -25,12 +26,16 @@ mod unchanged;
 mod variant;
 mod vertex;
 
+pub use capture::{
+    Capture, CaptureError, CaptureOutput, CapturedPart, DIRECTION_TOLERANCE, PACKED_DIRECTION_TOLERANCE,
+    POSITION_TOLERANCE, PartDifference, Worst,
+};
 pub use cpu_deformer::CpuDeformer;
 pub use error::DeformError;
 pub use frustum::Frustum;
 pub use layout::{
-    ActiveTarget, DELTA_DENSE, DELTA_NORMALS, DELTA_SHORT, DELTA_TANGENTS, HEADERS, MorphHeader, NO_OUTPUT,
-    PartBox, VARIANTS, VariantHeader, WorkItem,
+    ActiveTarget, DELTA_DENSE, DELTA_NORMALS, DELTA_SHORT, DELTA_TANGENTS, HEADERS, LAYOUT, MorphHeader,
+    NO_OUTPUT, PartBox, VARIANTS, VariantHeader, WorkItem,
 };
 #[cfg(feature = "gpu")]
 pub use memory::{ModelMemory, SceneMemory, preflight};

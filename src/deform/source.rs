@@ -33,7 +33,7 @@ impl Precision {
 
     /// Words a vertex takes in output stream B.
     #[must_use]
-    pub fn words_b(self) -> u32 {
+    pub const fn words_b(self) -> u32 {
         match self {
             Self::Packed => 1,
             Self::Exact => 8,

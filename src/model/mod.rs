@@ -4,6 +4,7 @@
 mod bounds;
 mod chunk;
 mod clip;
+mod copy;
 mod diagnostic;
 mod influences;
 mod material;
@@ -23,6 +24,7 @@ pub use bounds::Bounds;
 pub(crate) use chunk::chunks;
 pub use chunk::{CHUNK_JOINTS, CHUNK_VERTICES, Chunk, InfluenceClass};
 pub use clip::{Channel, Clip, ClipError, Interpolation, Track};
+pub use copy::Copied;
 pub(crate) use diagnostic::codes;
 pub use diagnostic::{Code, Diagnostic, Severity};
 pub use influences::{Influence, InfluenceError, Influences, normalize_weights};

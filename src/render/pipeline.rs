@@ -8,16 +8,13 @@ use super::{
     material::{MATERIAL_GROUP, layout},
 };
 use crate::{
-    deform::BYTES_A,
+    deform::gpu::{VERTEX_A, VERTEX_B},
     model::{AlphaMode, Material, Topology},
     shaders,
 };
 
 /// Depth as [`Camera`](super::Camera) projects it: reversed.
 pub const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
-
-/// Bytes a vertex takes in packed output B.
-const BYTES_B: u64 = 4;
 
 /// The order that things are drawn in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -181,13 +178,12 @@ impl Pipelines {
 
 /// Deformed A, deformed B (packed), and the attributes that stay.
 fn vertex_buffers() -> [Option<wgpu::VertexBufferLayout<'static>>; 3] {
-    const A: [wgpu::VertexAttribute; 2] = wgpu::vertex_attr_array![0 => Float32x3, 1 => Uint32];
-    const B: [wgpu::VertexAttribute; 1] = wgpu::vertex_attr_array![2 => Uint32];
-    const STATIC: [wgpu::VertexAttribute; 2] = wgpu::vertex_attr_array![3 => Float32x4, 4 => Unorm16x4];
-    let buffer = |array_stride, attributes| {
-        Some(wgpu::VertexBufferLayout { array_stride, step_mode: wgpu::VertexStepMode::Vertex, attributes })
+    const STATIC: wgpu::VertexBufferLayout<'static> = wgpu::VertexBufferLayout {
+        array_stride: size_of::<Attributes>() as u64,
+        step_mode: wgpu::VertexStepMode::Vertex,
+        attributes: &wgpu::vertex_attr_array![3 => Float32x4, 4 => Unorm16x4],
     };
-    [buffer(BYTES_A, &A), buffer(BYTES_B, &B), buffer(size_of::<Attributes>() as u64, &STATIC)]
+    [Some(VERTEX_A), Some(VERTEX_B), Some(STATIC)]
 }
 
 fn topology(topology: Topology) -> wgpu::PrimitiveTopology {

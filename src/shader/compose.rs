@@ -9,7 +9,7 @@ use wesl::syntax::{GlobalDeclaration, Ident, PathOrigin};
 use wesl::{CompileOptions, CompileResult, Diagnostic, ModulePath, ResolveError, Resolver, SourceMap};
 
 use super::ShaderError;
-use super::excerpt::{MODULE_MARK, Place, excerpt};
+use super::excerpt::{MODULE_MARK, Place, excerpt, is_whole};
 use super::flags::flags;
 use super::names::Names;
 
@@ -108,8 +108,9 @@ impl<'a> Source<'a> {
             (Some(source), Some(span)) => excerpt(source, &span.range(), ""),
             _ => String::new(),
         };
-        let place = Place { module, declaration: detail.declaration, excerpt };
         let message = error.to_string();
+        let mention = if excerpt.is_empty() { self.mention(&message) } else { None };
+        let place = mention.unwrap_or(Place { module, declaration: detail.declaration, excerpt });
         // The parser's message starts with byte offsets and ends with every token it knows.
         let message = match &*error {
             wesl::Error::ParseError(_) => message.split_once(": ").map_or(&*message, |(_, rest)| rest),
@@ -117,6 +118,17 @@ impl<'a> Source<'a> {
         };
         let message = message.split(", expected `\"").next().unwrap_or_default();
         self.error(message, place)
+    }
+
+    /// Where the root module names what a message without a spot is about: the last thing in backticks, such as an import
+    /// that does not exist.
+    fn mention(&self, message: &str) -> Option<Place> {
+        let path = message.rsplit('`').nth(1)?;
+        let name = path.rsplit("::").next().filter(|name| !name.is_empty())?;
+        let text = self.resolve_source(&module_path(self.module)).ok()?;
+        let at = find_word(&text, name)?;
+        let excerpt = excerpt(&text, &(at..at + name.len()), "");
+        Some(Place { module: self.module.into(), declaration: None, excerpt })
     }
 
     fn error(&self, message: &str, place: Place) -> ShaderError {
@@ -159,6 +171,14 @@ impl Resolver for Source<'_> {
     fn display_name(&self, path: &ModulePath) -> Option<String> {
         Some(module_name(path))
     }
+}
+
+/// The first place of a whole word outside of line comments.
+fn find_word(text: &str, word: &str) -> Option<usize> {
+    text.match_indices(word).map(|(at, _)| at).find(|&at| {
+        let line = &text[text[..at].rfind('\n').map_or(0, |n| n + 1)..at];
+        is_whole(text, at, word) && !line.contains("//")
+    })
 }
 
 fn module_path(module: &str) -> ModulePath {

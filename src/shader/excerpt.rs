@@ -65,10 +65,7 @@ fn declaration_at(text: &str, at: usize) -> Option<&str> {
 /// `fn name(`, `struct name {`, `var<storage> name:` → `name`.
 fn declared_name(line: &str) -> Option<&str> {
     let words = DECLARE.iter().filter_map(|word| {
-        let at = line.match_indices(word).map(|(at, _)| at).find(|&at| {
-            let free = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && c != '_');
-            free(line[..at].chars().next_back()) && free(line[at + word.len()..].chars().next())
-        })?;
+        let at = line.match_indices(word).map(|(at, _)| at).find(|&at| is_whole(line, at, word))?;
         Some((at, &line[at + word.len()..]))
     });
     let (_, rest) = words.min_by_key(|&(at, _)| at)?;
@@ -76,6 +73,12 @@ fn declared_name(line: &str) -> Option<&str> {
     let rest = rest.trim_start();
     let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
     (end > 0).then(|| &rest[..end])
+}
+
+/// Whether the word at this byte is not part of a longer one.
+pub(super) fn is_whole(text: &str, at: usize, word: &str) -> bool {
+    let is_free = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && c != '_');
+    is_free(text[..at].chars().next_back()) && is_free(text[at + word.len()..].chars().next())
 }
 
 /// The line of `span` with its neighbours, numbered from 1, and carets under the span's first line.

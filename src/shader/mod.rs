@@ -11,14 +11,19 @@
 //! #[repr(C)]
 //! struct Light { direction: [f32; 3], strength: f32 }
 //!
+//! /// What a build script writes to `OUT_DIR` for the crate to include: text, entry points and bindings.
 //! fn prove() -> Result<String, ShaderError> {
 //!     let text = Source::new("wgsl".as_ref(), "lit").library("sinew", sinew::shaders::MODULES).compose()?;
 //!     let shader = sinew::shader::validate("lit", &text)?;
 //!     shader.check_limits()?;
 //!     shader.check_layout("Light", &rust_layout!(Light, direction, strength))?;
-//!     Ok(text)
+//!     Ok(shader.to_rust("LIT", &text))
 //! }
 //! ```
+//!
+//! Modules of the library that others import: `sinew::vertex` for deformed vertices as vertex buffers, `sinew::codec`
+//! for its packed words, `sinew::brdf` for the standard material. examples/custom_material is a whole crate that does
+//! so.
 //!
 //! The library's own `build.rs` includes this very module, so a text that passes there passes here.
 
@@ -30,6 +35,7 @@ mod layout;
 mod limits;
 mod names;
 mod reflect;
+mod table;
 mod validate;
 
 pub use compose::{Source, compose};

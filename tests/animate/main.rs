@@ -2,9 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod binding;
+mod copies;
 mod elsewhere;
 mod events;
 mod layers;
+mod outfits;
 mod overrides;
 mod root_motion;
 

@@ -9,6 +9,7 @@ use sinew::shader::{self, Source, rust_layout, validate};
 use sinew::shaders::{self, BindingKind, Dimension, Stage, Stages, TextureSample};
 
 mod built;
+mod custom_material;
 mod messages;
 #[path = "../../src/shader/build/variants.rs"]
 mod variants;

@@ -165,7 +165,7 @@ fn an_unknown_flag_names_the_known_ones() {
 }
 
 #[test]
-fn a_missing_module_names_the_importer() {
+fn a_missing_module_shows_the_import() {
     let root = folder(
         "missing_module",
         &[(
@@ -176,12 +176,15 @@ fn a_missing_module_names_the_importer() {
     assert_eq!(
         message(compose(&root, "main", &[])),
         "shader `main` does not compose: module not found: `package::codex` (codex.wgsl: no such file)
-  in module `main`"
+  in module `main`
+1 | import package::codex::decode;
+  |                 ^^^^^
+2 | @compute @workgroup_size(1) fn main() { _ = decode(1u); }"
     );
 }
 
 #[test]
-fn a_missing_declaration_names_its_module() {
+fn a_missing_declaration_names_its_module_and_shows_the_import() {
     let root = folder(
         "missing_declaration",
         &[
@@ -195,7 +198,10 @@ fn a_missing_declaration_names_its_module() {
     assert_eq!(
         message(compose(&root, "main", &[])),
         "shader `main` does not compose: module `package::codec` has no declaration `decod`
-  in module `codec`"
+  in module `main`
+1 | import package::codec::decod;
+  |                        ^^^^^
+2 | @compute @workgroup_size(1) fn main() { _ = decod(1u); }"
     );
 }
 

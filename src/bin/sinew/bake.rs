@@ -13,6 +13,7 @@ use crate::{
     load::load,
     oracle::Oracle,
     posed::{self, Format, Range, Wish},
+    replay,
     ui::Ui,
 };
 
@@ -49,6 +50,9 @@ pub(crate) struct Args {
     /// Part of the name of the adapter to deform numbers with [default: the best one]
     #[arg(long, value_name = "NAME", conflicts_with = "cpu")]
     adapter: Option<String>,
+    /// Save all that the deformation read, and what came out, for `sinew replay`
+    #[arg(long, value_name = "FILE", conflicts_with = "jobs")]
+    capture: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -76,7 +80,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
             Some(wanted) => clip::choose(&model, Some(wanted), file)?,
             None => None,
         };
-        return bake(&mut engine, &model, &[(clip, args.time)], &args.output, &name);
+        bake(&mut engine, &model, &[(clip, args.time)], &args.output, &name)?;
+        let Some(path) = &args.capture else { return Ok(()) };
+        return replay::write(&engine.capture(&model, (clip, args.time))?, path, ui);
     };
     run_jobs(&mut engine, &read_jobs(jobs)?, root, &args.output, ui)
 }

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use sinew::{Animator, CpuDeformer, Deformer, InstanceId, Model, Precision, deform::BakedPrimitive};
+use sinew::{
+    Animator, CpuDeformer, Deformer, InstanceId, Model, Precision,
+    deform::{BakedPrimitive, Capture},
+};
 
 use crate::{failure::Failure, gpu::Gpu};
 
@@ -33,6 +36,26 @@ impl Engine {
     pub(crate) fn gpu(gpu: Gpu) -> Self {
         let deformer = Deformer::new(&gpu.device);
         Self::Gpu(Box::new((gpu, deformer)))
+    }
+
+    /// One pose of the model, deformed as in [`bake`](Self::bake) and captured.
+    pub(crate) fn capture(&mut self, model: &Model, (clip, time): Pose) -> Result<Capture, Failure> {
+        match self {
+            Self::Cpu(deformer) => {
+                let id = deformer.add_model(model, Precision::Exact)?;
+                let instance = deformer.spawn(id)?;
+                pose(deformer.animator_mut(), instance, clip, time)?;
+                deformer.run()?;
+                Ok(deformer.capture()?)
+            }
+            Self::Gpu(both) => {
+                let (gpu, deformer) = &mut **both;
+                let id = deformer.add_model_with(&gpu.queue, model, Precision::Exact)?;
+                let instance = deformer.spawn(id)?;
+                pose(deformer.animator_mut(), instance, clip, time)?;
+                captured(gpu, deformer)
+            }
+        }
     }
 
     /// Deforms the model's default scene in each pose, clamped to its clip, exactly, at the origin: instance space is world space.
@@ -68,6 +91,17 @@ impl Engine {
             }
         }
     }
+}
+
+/// Deforms every instance as it stands, waits, and captures that.
+pub(crate) fn captured(gpu: &Gpu, deformer: &mut Deformer) -> Result<Capture, Failure> {
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    deformer.record(&mut encoder)?;
+    let read_back = deformer.read_back(&mut encoder)?;
+    gpu.queue.submit([encoder.finish()]);
+    gpu.wait()?;
+    let capture = deformer.capture(&read_back)?;
+    capture.ok_or_else(|| Failure::new(format_args!("{} did not finish", gpu.name)))
 }
 
 /// Puts an instance into a pose for the next evaluation.

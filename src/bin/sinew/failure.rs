@@ -62,6 +62,7 @@ macro_rules! from_library {
 
 from_library!(
     sinew::DeformError,
+    sinew::deform::CaptureError,
     sinew::deform::PosedError,
     sinew::animate::AnimateError,
     sinew::export::ExportError,

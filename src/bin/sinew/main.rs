@@ -19,6 +19,7 @@ mod pick;
 mod playing;
 mod posed;
 mod render;
+mod replay;
 mod retarget;
 mod skinning;
 mod stage;
@@ -52,6 +53,7 @@ enum Command {
     Bake(bake::Args),
     Retarget(retarget::Args),
     Pick(pick::Args),
+    Replay(replay::Args),
     Graph(graph::Args),
     Doctor(doctor::Args),
 }
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         Command::Bake(args) => bake::run(args, &ui),
         Command::Retarget(args) => retarget::run(args, &ui),
         Command::Pick(args) => pick::run(args, &ui),
+        Command::Replay(args) => replay::run(args, &ui),
         Command::Graph(args) => graph::run(args, &ui),
         Command::Doctor(args) => doctor::run(args, &ui),
     };

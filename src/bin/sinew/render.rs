@@ -7,6 +7,7 @@ use crate::{
     load::load,
     output::Output,
     playing::Playing,
+    replay,
     skinning::Method,
     stage::Stage,
     timeline::{MOST_FRAMES, Timeline, Wish},
@@ -51,6 +52,9 @@ pub(crate) struct Args {
     /// Part of the name of the adapter to draw with [default: the best one]
     #[arg(long, value_name = "NAME")]
     adapter: Option<String>,
+    /// Save all that the deformation of the last picture read, and what came out, for `sinew replay`
+    #[arg(long, value_name = "FILE")]
+    capture: Option<PathBuf>,
     /// Write a trace for chrome://tracing or ui.perfetto.dev
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -86,6 +90,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
     let written = encoder.finish();
     drawn?;
     written?;
+    if let Some(path) = &args.capture {
+        replay::write(&stage.capture()?, path, ui)?;
+    }
     let frames = timeline.times.len();
     let s = if frames == 1 { "" } else { "s" };
     ui.note(format_args!("{}: {frames} frame{s} of {played}, drawn by {}", args.output.display(), gpu.name));

@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 
 use sinew::{
     Deformer, InstanceId, Model, declare,
+    deform::Capture,
     graph::{Graph, Plan, Report, Runtime, RuntimeOptions, Texture, TextureDesc, Timings},
     render::{Camera, Light, Output, RenderFrame, Renderer, RendererOptions},
 };
 
-use crate::{encode::Picture, failure::Failure, gpu::Gpu, playing::Playing, ui::Ui};
+use crate::{encode::Picture, engine::captured, failure::Failure, gpu::Gpu, playing::Playing, ui::Ui};
 
 /// #c5d0dc, in linear light.
 const BACKGROUND: wgpu::Color = wgpu::Color { r: 0.558, g: 0.631, b: 0.716, a: 1.0 };
@@ -135,6 +136,11 @@ impl<'g> Stage<'g> {
         readback.unmap();
         self.idle.push(readback);
         Ok(Some(Picture { width, height, rgba }))
+    }
+
+    /// What was drawn last, deformed once more and captured.
+    pub(crate) fn capture(&mut self) -> Result<Capture, Failure> {
+        captured(self.gpu, &mut self.frame.deformer)
     }
 
     /// The frame's plan with the newest GPU times.

@@ -9,7 +9,7 @@ use super::{
     read_back::ReadBack,
 };
 use crate::{
-    animate::{Animator, ClipRef, InstanceId, ModelId, Player},
+    animate::{Animator, ClipRef, InstanceId, JointMap, ModelId, Player},
     deform::{
         DeformError,
         cast::Cast,
@@ -45,7 +45,7 @@ pub struct Deformer {
     pub(super) evaluated: Option<RunId>,
     ring: UploadRing,
     layout: OutputLayout,
-    own: Option<Own>,
+    pub(super) own: Option<Own>,
 }
 
 /// Choices for a [`Deformer`].
@@ -186,6 +186,16 @@ impl Deformer {
     /// Adds an instance: rest pose, no clip, at the origin.
     pub fn spawn(&mut self, model: ModelId) -> Result<InstanceId, DeformError> {
         Ok(self.cast.animator.spawn(model)?)
+    }
+
+    /// Adds an instance that [follows](Animator::spawn_following) another one: an outfit.
+    pub fn spawn_following(
+        &mut self,
+        model: ModelId,
+        leader: InstanceId,
+        map: &JointMap,
+    ) -> Result<InstanceId, DeformError> {
+        Ok(self.cast.animator.spawn_following(model, leader, map)?)
     }
 
     /// Removes an instance.

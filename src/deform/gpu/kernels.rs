@@ -45,6 +45,20 @@ impl Kernels {
         &self.layouts().0
     }
 
+    /// Binds whole buffers, in the order of their bindings.
+    pub(crate) fn bind(&self, buffers: [&wgpu::Buffer; 8]) -> wgpu::BindGroup {
+        let mut binding = 0..;
+        let entries = buffers.map(|buffer| wgpu::BindGroupEntry {
+            binding: binding.next().unwrap_or_default(),
+            resource: buffer.as_entire_binding(),
+        });
+        self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("deform"),
+            layout: self.group_layout(),
+            entries: &entries,
+        })
+    }
+
     fn layouts(&self) -> &(wgpu::BindGroupLayout, wgpu::PipelineLayout) {
         self.layouts.get_or_init(|| {
             let group = self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {

@@ -2,6 +2,7 @@
 
 mod animate;
 mod buffers;
+mod capture;
 mod declare;
 mod declare_read_back;
 mod declared;
@@ -11,10 +12,13 @@ mod kernels;
 mod own;
 mod read_back;
 mod reduce;
+mod vertex;
 
+pub use capture::Replay;
 pub use declare::{DeclareOptions, OutputKind, PaletteRows, Skinned, SkinnedPart, declare, declare_with};
 pub use declare_read_back::{ReadBackRequests, declare_read_back};
 pub use deformer::{DeformedVertices, Deformer, DeformerOptions};
 pub use group::{GroupOptions, GroupPart, SkinnedGroup, declare_group};
 pub(super) use kernels::Kernels;
 pub use read_back::ReadBack;
+pub use vertex::{VERTEX_A, VERTEX_B};

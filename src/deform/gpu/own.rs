@@ -183,7 +183,7 @@ impl OwnGroup {
         let block = create(device, "work items", frame_bytes, upload);
         let most = [group.len_a, group.len_b];
         let [out_a, out_b] = outputs(device, if options.compact_outputs { [0; 2] } else { most }, usage);
-        let bindings = bind(device, kernels, &sources, [&palettes, &block, &out_a, &out_b]);
+        let bindings = bind(kernels, &sources, [&palettes, &block, &out_a, &out_b]);
         Ok(Self {
             palettes,
             block,
@@ -215,8 +215,7 @@ impl OwnGroup {
             |at: usize| u64::from(needs[at]).max(has[at] + has[at] / 4).min(u64::from(self.most[at])) as u32;
         let usage = self.out_a.usage();
         [self.out_a, self.out_b] = outputs(device, [grown(0), grown(1)], usage);
-        self.bindings =
-            bind(device, kernels, &self.sources, [&self.palettes, &self.block, &self.out_a, &self.out_b]);
+        self.bindings = bind(kernels, &self.sources, [&self.palettes, &self.block, &self.out_a, &self.out_b]);
     }
 
     /// Fills mapped memory with the block, and with `palettes` if asked to.
@@ -266,6 +265,11 @@ impl OwnGroup {
         Ok(())
     }
 
+    /// The block of the last preparation.
+    pub(super) fn frame(&self) -> &[[u32; 4]] {
+        self.frame.words()
+    }
+
     fn forget(&mut self) {
         self.staged = Staged::default();
         self.sent = None;
@@ -300,22 +304,11 @@ fn outputs(device: &wgpu::Device, [a, b]: [u32; 2], usage: wgpu::BufferUsages) -
     ]
 }
 
-/// Everything that the kernel reads and writes, in the order of its bindings.
-fn bind(
-    device: &wgpu::Device,
-    kernels: &Kernels,
-    sources: &[wgpu::Buffer; 4],
-    others: [&wgpu::Buffer; 4],
-) -> wgpu::BindGroup {
-    let entries: Vec<_> = (0u32..)
-        .zip(sources.iter().chain(others))
-        .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
-        .collect();
-    device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: Some("deform"),
-        layout: kernels.group_layout(),
-        entries: &entries,
-    })
+/// Everything that the kernel reads and writes.
+fn bind(kernels: &Kernels, sources: &[wgpu::Buffer; 4], others: [&wgpu::Buffer; 4]) -> wgpu::BindGroup {
+    let [a, b, extra, tables] = sources;
+    let [palettes, block, out_a, out_b] = others;
+    kernels.bind([a, b, extra, tables, palettes, block, out_a, out_b])
 }
 
 /// Says how many instances are left as they are.

@@ -118,16 +118,9 @@ impl ReadBack {
         deformer: &Deformer,
         instance: InstanceId,
     ) -> Result<Option<Vec<BakedPrimitive>>, DeformError> {
-        if self.states().any(|state| state == FAILED) {
-            return Err(DeformError::Map);
-        }
-        if !self.is_ready() {
-            return Ok(None);
-        }
-        let views = self.copied.iter().map(|[a, b]| Ok((a.mapped()?, b.mapped()?)));
-        let views = views.collect::<Result<Vec<_>, DeformError>>()?;
+        let Some(views) = self.views()? else { return Ok(None) };
         let outputs = |at: usize| {
-            let (a, b) = &views[at];
+            let [a, b] = &views[at];
             let start = [self.copied[at][0].range.start, self.copied[at][1].range.start];
             Outputs { a: bytemuck::cast_slice(a), b: bytemuck::cast_slice(b), start }
         };
@@ -158,6 +151,26 @@ impl ReadBack {
                     Ok(Some(primitives))
                 }
             }
+        }
+    }
+
+    /// Both outputs of everything that was copied; `None` while they are not there yet.
+    pub(super) fn views(&self) -> Result<Option<Vec<[wgpu::BufferView; 2]>>, DeformError> {
+        if self.states().any(|state| state == FAILED) {
+            return Err(DeformError::Map);
+        }
+        if !self.is_ready() {
+            return Ok(None);
+        }
+        let views = self.copied.iter().map(|[a, b]| Ok([a.mapped()?, b.mapped()?]));
+        views.collect::<Result<_, _>>().map(Some)
+    }
+
+    /// Of which models and instances, where it holds all groups whole.
+    pub(super) fn revision(&self) -> Option<u64> {
+        match self.of {
+            Of::Groups { instance: None, revision, .. } => Some(revision),
+            _ => None,
         }
     }
 

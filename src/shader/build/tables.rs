@@ -20,32 +20,7 @@ pub(crate) fn one(name: &str, doc: &str, shader: &Validated) -> String {
 /// The literal of one `Shader`; its text is the file that composition dumped.
 fn literal(shader: &Validated) -> String {
     let name = shader.name();
-    let mut out = format!(
-        "Shader {{ name: {name:?}, source: include_str!(concat!(env!(\"OUT_DIR\"), \"/{name}.wgsl\")), \
-         entry_points: &["
-    );
-    for entry in shader.entry_points() {
-        let (stage, size) = (entry.stage, entry.workgroup_size);
-        out += &format!(
-            "EntryPoint {{ name: {:?}, stage: Stage::{stage:?}, workgroup_size: {size:?} }}, ",
-            entry.name
-        );
-    }
-    out += "], bindings: &[";
-    for binding in shader.bindings() {
-        let kind = qualified(&format!("{:?}", binding.kind));
-        out += &format!(
-            "Binding {{ group: {}, binding: {}, name: {:?}, kind: BindingKind::{kind}, min_size: {}, \
-             stages: {:?} }}, ",
-            binding.group, binding.binding, binding.name, binding.min_size, binding.stages
-        );
-    }
-    out + "] }"
-}
-
-/// A kind's `Debug` form as Rust: inner enums get their type's name.
-fn qualified(kind: &str) -> String {
-    kind.replace("sample: ", "sample: TextureSample::").replace("dimension: ", "dimension: Dimension::")
+    shader.literal(&format!("include_str!(concat!(env!(\"OUT_DIR\"), \"/{name}.wgsl\"))"))
 }
 
 /// `pub static MODULES`: the modules below `root` as written, by name, for other crates to import.
