@@ -179,8 +179,7 @@ fn hidden_parts_and_parts_not_asked_for_are_passed_through() {
 
 #[test]
 fn strips_count_their_triangles_from_each_index_and_keep_one_front() {
-    let corners =
-        vec![v(0.0, 0.0, 0.0), v(1.0, 0.0, 0.0), v(0.0, 1.0, 0.0), v(1.0, 1.0, 0.0), v(0.0, 2.0, 0.0)];
+    let corners = [v(0.0, 0.0, 0.0), v(1.0, 0.0, 0.0), v(0.0, 1.0, 0.0), v(1.0, 1.0, 0.0), v(0.0, 2.0, 0.0)];
     // In an order of its own, so that indices and places differ.
     let shuffled = [4, 2, 0, 3, 1].map(|i| corners[i]).to_vec();
     let indices = [2, 4, 1, 3, 0].to_vec();
