@@ -81,8 +81,8 @@ pub use animate::{Animator, InstanceId, LoopMode, ModelId, Player};
 #[cfg(feature = "gpu")]
 pub use deform::gpu::{
     DeclareOptions, DeformedVertices, Deformer, DeformerOptions, GroupOptions, GroupPart, OutputKind,
-    PaletteRows, ReadBack, ReadBackRequests, Skinned, SkinnedGroup, SkinnedPart, declare, declare_group,
-    declare_read_back, declare_with,
+    PaletteRows, ReadBack, ReadBackRequests, Skinned, SkinnedGroup, SkinnedPart, WarmUp, declare,
+    declare_group, declare_read_back, declare_with,
 };
 pub use deform::{CpuDeformer, DeformError, Packing, Precision};
 pub use model::Model;

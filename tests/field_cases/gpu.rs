@@ -196,3 +196,27 @@ fn vertices_three_metres_apart_stay_three_metres_apart() {
         assert_eq!(along, [0.0, 3.0, 6.0, 9.0]);
     }
 }
+
+#[test]
+fn a_warm_up_runs_every_kernel_that_the_models_need_and_says_when() {
+    let (device, queue) = device::device();
+    let mut deformer = Deformer::new(&device);
+    let none = deformer.warm_up(&mut device.create_command_encoder(&Default::default()));
+    assert_eq!(none.is_ready(), Err(DeformError::Map), "its encoder was dropped");
+    deformer.add_model(&queue, &Glb::triangle().model()).unwrap();
+    let mut encoder = device.create_command_encoder(&Default::default());
+    let warm_up = deformer.warm_up(&mut encoder);
+    assert_eq!(warm_up.is_ready(), Ok(false));
+    device::submit(&device, &queue, encoder);
+    device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+    assert_eq!(warm_up.is_ready(), Ok(true));
+    // Instances come out as without it.
+    let id = deformer.animator().models().next().unwrap();
+    let instance = deformer.spawn(id).unwrap();
+    let mut encoder = device.create_command_encoder(&Default::default());
+    deformer.record(&mut encoder).unwrap();
+    let read_back = deformer.read_back(&mut encoder).unwrap();
+    device::submit(&device, &queue, encoder);
+    let baked = read_back.bake(&deformer, instance).unwrap().unwrap();
+    assert_eq!(baked[0].vertices.positions[1].to_array(), [1.0, 0.0, 0.0]);
+}

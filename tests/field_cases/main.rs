@@ -27,7 +27,7 @@
 //! | 23 | OpenGL | `every_variant_translates_to_glsl_es_310` in `shader`; that a driver then orders the writes of a pass before the reads of the next one needs one to run on |
 //! | 24 | no timestamps | `graph::without_timestamps_frames_run_and_have_no_gpu_times`; spans of the CPU: `a_frame_has_a_span_per_pass_with_its_numbers` in the graph's `spans`; what `--trace` says: `the_row_of_the_gpu_says_where_there_are_no_timestamps_and_the_rest_is_traced` in the program |
 //! | 25 | negative speed | `clips::a_clip_played_backwards_wraps_and_steps_by_time`; at the ends: `playing_backwards_once_stops_at_zero_and_is_finished` in the player |
-//! | 26 | the first frame lacks the model | `pictures::the_first_frame_is_whole_and_the_same_on_every_device`, `two_processes_draw_the_same_first_frame` |
+//! | 26 | the first frame lacks the model | `pictures::the_first_frame_is_whole_and_the_same_on_every_device`, `two_processes_draw_the_same_first_frame`; drivers that finish pipelines late: `gpu::a_warm_up_runs_every_kernel_that_the_models_need_and_says_when` |
 //!
 //! `bad` holds what import makes of malformed files against what is acceptable.
 #![allow(

@@ -136,7 +136,7 @@ impl Deformer {
         let id = self.cast.insert(self.cast.prepare(model, packing.into())?)?;
         let (id, page, streams) = id;
         self.upload(queue, page, &streams)?;
-        self.warm_up(id);
+        self.compile(id);
         Ok(id)
     }
 
@@ -169,7 +169,7 @@ impl Deformer {
             ids.into_iter().try_for_each(|id| self.cast.remove_model(id))?;
             return Err(refused);
         }
-        ids.iter().for_each(|id| self.warm_up(*id));
+        ids.iter().for_each(|id| self.compile(*id));
         Ok(ids)
     }
 
@@ -349,7 +349,7 @@ impl Deformer {
         self.generation += 1;
         self.sources = pages.iter().map(|streams| self.source_buffers(queue, streams, None)).collect();
         let models: Vec<_> = self.cast.animator.models().collect();
-        models.into_iter().for_each(|id| self.warm_up(id));
+        models.into_iter().for_each(|id| self.compile(id));
         Ok(())
     }
 
@@ -391,15 +391,5 @@ impl Deformer {
         before: Option<&SourceBuffers>,
     ) -> SourceBuffers {
         SourceBuffers::new(&self.device, queue, streams, self.cast.reach().bytes(), before)
-    }
-
-    /// Compiles the kernel variants that a model needs, so that no frame waits for it.
-    fn warm_up(&self, id: ModelId) {
-        for part in self.cast.source(id).iter().flat_map(|source| &source.parts) {
-            let used = part.items.iter().enumerate().filter(|(_, items)| **items > 0);
-            used.for_each(|(variant, _)| {
-                self.kernels.pipeline(variant);
-            });
-        }
     }
 }

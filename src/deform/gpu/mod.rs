@@ -13,6 +13,7 @@ mod own;
 mod read_back;
 mod reduce;
 mod vertex;
+mod warm_up;
 
 pub use capture::Replay;
 pub use declare::{DeclareOptions, OutputKind, PaletteRows, Skinned, SkinnedPart, declare, declare_with};
@@ -22,3 +23,4 @@ pub use group::{GroupOptions, GroupPart, SkinnedGroup, declare_group};
 pub(super) use kernels::Kernels;
 pub use read_back::ReadBack;
 pub use vertex::{VERTEX_A, VERTEX_B};
+pub use warm_up::WarmUp;

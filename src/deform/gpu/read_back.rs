@@ -16,8 +16,8 @@ use crate::{
 };
 
 const WAITING: u8 = 0;
-const MAPPED: u8 = 1;
-const FAILED: u8 = 2;
+pub(super) const MAPPED: u8 = 1;
+pub(super) const FAILED: u8 = 2;
 
 /// Deformed vertices on their way to the CPU. Made by [`Deformer::read_back`], [`Deformer::read_back_of`] or a pass of
 /// [`declare_read_back`](super::declare_read_back); readable once the caller has submitted the encoder and polled the
@@ -46,9 +46,9 @@ enum Of {
 
 /// Part of one buffer.
 #[derive(Debug)]
-struct Copied {
+pub(super) struct Copied {
     buffer: wgpu::Buffer,
-    state: Arc<AtomicU8>,
+    pub(super) state: Arc<AtomicU8>,
     range: Range<u64>,
 }
 
@@ -180,7 +180,11 @@ impl ReadBack {
 }
 
 impl Copied {
-    fn record(device: &wgpu::Device, encoder: &mut wgpu::CommandEncoder, (output, range): Piece<'_>) -> Self {
+    pub(super) fn record(
+        device: &wgpu::Device,
+        encoder: &mut wgpu::CommandEncoder,
+        (output, range): Piece<'_>,
+    ) -> Self {
         let bytes = range.end - range.start;
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("read back"),
