@@ -45,6 +45,7 @@ check:
 	$(CARGO) fmt --all -- --check
 	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
 	$(CARGO) clippy --no-default-features --features gltf,shader -- -D warnings
+	$(CARGO) clippy --manifest-path examples/custom_material/Cargo.toml --target-dir target/custom_material -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --all-features --no-deps
 
 # A Vulkan driver must answer; Mesa's software one is enough.

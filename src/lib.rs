@@ -77,15 +77,15 @@ pub mod retarget;
 pub mod shader;
 pub mod shaders;
 
-pub use animate::{Animator, InstanceId, LoopMode, ModelId, Player};
+pub use animate::{Animator, InstanceId, JointMap, LoopMode, ModelId, Player};
 #[cfg(feature = "gpu")]
 pub use deform::gpu::{
     DeclareOptions, DeformedVertices, Deformer, DeformerOptions, GroupOptions, GroupPart, OutputKind,
     PaletteRows, ReadBack, ReadBackRequests, Skinned, SkinnedGroup, SkinnedPart, WarmUp, declare,
     declare_group, declare_read_back, declare_with,
 };
-pub use deform::{CpuDeformer, DeformError, Packing, Precision};
-pub use model::Model;
-pub use pick::{Picker, Socket};
+pub use deform::{Capture, CpuDeformer, DeformError, Frustum, Packing, Precision};
+pub use model::{Bounds, Model, Skinning};
+pub use pick::{Hit, PickOptions, Picker, Ray, Socket};
 #[cfg(feature = "gpu")]
 pub use sinew_graph as graph;

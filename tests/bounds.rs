@@ -12,12 +12,18 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::{models::Random, oracle::DataSet};
+use common::{
+    models::{Random, Shape, extreme},
+    oracle::DataSet,
+};
 use glam::{Quat, Vec3};
 use sinew::{
-    CpuDeformer, InstanceId, Model, Precision,
+    CpuDeformer, InstanceId, Precision,
     deform::bounds::PoseBounds,
-    model::{Bounds, Skinning},
+    model::{
+        Bounds, Influence, Influences, MAX_WEIGHT_SUM, Mesh, Model, ModelDesc, Node, Part, PrimitiveDesc,
+        Skeleton, Skin, Skinning, Topology, Transform,
+    },
 };
 
 /// Every model of the data sets that loads, once.
@@ -62,7 +68,11 @@ impl Stage {
 }
 
 fn contains(outer: Bounds, inner: Bounds) -> bool {
-    inner.is_empty() || (outer.min.cmple(inner.min).all() && outer.max.cmpge(inner.max).all())
+    if inner.is_empty() {
+        return outer.is_empty();
+    }
+    let is_around = outer.min.cmple(inner.min).all() && outer.max.cmpge(inner.max).all();
+    is_around && outer.min.is_finite() && outer.max.is_finite()
 }
 
 /// Every joint turned by up to 60 degrees, one in ten scaled, weights beyond 0..1.
@@ -124,6 +134,55 @@ fn hold_all(poses: usize, models: &BTreeMap<String, Model>) -> (usize, usize) {
         }
     }
     (each.div_ceil(2) * 2 * models.len(), models.len())
+}
+
+#[test]
+fn boxes_of_the_largest_numbers_that_a_model_may_hold_are_finite() {
+    let shape = Shape { vertices: 300, joints: 9, influences: 4, targets: 3 };
+    for sum in [1.0, MAX_WEIGHT_SUM] {
+        for skinning in [Skinning::Linear, Skinning::DualQuaternion] {
+            let model = extreme(3, shape, sum).with_skinning(0, skinning).unwrap();
+            let mut stage = Stage::new(&model, Precision::Exact);
+            stage.deformer.animator_mut().play(stage.instance, 0).unwrap();
+            for step in 0..8 {
+                let player = stage.deformer.animator_mut().player_mut(stage.instance).unwrap().unwrap();
+                player.seek(f64::from(step) / 7.0);
+                let (said, exact) = stage.measure();
+                assert!(contains(said, exact), "{skinning:?} {sum} {step}: {said:?} for {exact:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn weights_that_do_not_sum_up_to_one_reach_as_far_as_they_do() {
+    for sum in [0.0, 0.25, 2.0] {
+        let node = Node { rest: Transform::from_translation(Vec3::X * 10.0), ..Default::default() };
+        let skeleton = Skeleton::new(vec![node]).unwrap();
+        let skin = Skin::new("", &skeleton, vec![0], None).unwrap();
+        let mut influences = Influences::default();
+        influences.push([Influence { joint: 0, weight: sum }].into_iter().filter(|i| i.weight > 0.0));
+        influences.push([Influence { joint: 0, weight: 1.0 }]);
+        let desc = PrimitiveDesc {
+            topology: Topology::Points,
+            positions: vec![Vec3::Y; 2],
+            influences: Some(influences),
+            ..Default::default()
+        };
+        let model = Model::new(ModelDesc {
+            skeleton,
+            skins: vec![skin],
+            meshes: vec![Mesh::new("", vec![desc], vec![]).unwrap()],
+            parts: vec![Part { node: 0, mesh: 0, skin: Some(0), weights: vec![] }],
+            ..Default::default()
+        });
+        let (said, exact) = Stage::new(&model.unwrap(), Precision::Exact).measure();
+        assert!(contains(said, exact), "{sum}: {said:?} for {exact:?}");
+        let ends = [Vec3::new(10.0, 1.0, 0.0) * sum, Vec3::new(10.0, 1.0, 0.0)];
+        assert!(
+            said.min.distance(ends[0].min(ends[1])) < 1e-3 && said.max.distance(ends[0].max(ends[1])) < 1e-3
+        );
+    }
 }
 
 #[test]

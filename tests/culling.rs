@@ -15,7 +15,8 @@ use common::{
 };
 use glam::{Affine3A, Mat4, Vec3};
 use sinew::{
-    Deformer, DeformerOptions, GroupOptions, InstanceId, Precision, SkinnedGroup, declare, declare_group,
+    Deformer, DeformerOptions, GroupOptions, InstanceId, Precision, ReadBack, SkinnedGroup, declare,
+    declare_group,
     deform::{DeformError, Frustum, PartBox},
     graph::{Graph, Limits, Plan, Runtime, RuntimeOptions},
 };
@@ -155,7 +156,37 @@ fn what_moves_among_compact_outputs_is_deformed_again_though_it_is_unchanged() {
 }
 
 fn room(capacity: u32) -> GroupOptions {
-    GroupOptions { capacity, bounds: false }
+    GroupOptions { capacity: Some(capacity), bounds: false }
+}
+
+#[test]
+fn a_read_back_holds_what_was_shown_when_it_was_recorded() {
+    let mut crowd = in_a_row(compact());
+    crowd.deformer.set_views(Some(&[sees(3), sees(6)])).unwrap();
+    let mut encoder = crowd.device.create_command_encoder(&Default::default());
+    crowd.deformer.record(&mut encoder).unwrap();
+    let all = crowd.deformer.read_back(&mut encoder).unwrap();
+    let one = crowd.deformer.read_back_of(&mut encoder, id(&crowd, 6)).unwrap();
+    let none = crowd.deformer.read_back_of(&mut encoder, id(&crowd, 0)).unwrap();
+    gpu::submit(&crowd.device, &crowd.queue, encoder);
+    // Others are shown, and lie elsewhere, before anything is read.
+    crowd.deformer.set_views(Some(&[sees(0), sees(1), sees(6)])).unwrap();
+    crowd.record();
+    let positions = |read: &ReadBack, at: usize| {
+        let baked = read.bake(&crowd.deformer, id(&crowd, at)).unwrap().expect("was waited for");
+        baked.into_iter().map(|primitive| primitive.vertices.positions).collect::<Vec<_>>()
+    };
+    let mut usual = Crowd::new(gpu::device(), DeformerOptions::default());
+    let mut encoder = usual.device.create_command_encoder(&Default::default());
+    usual.deformer.record(&mut encoder).unwrap();
+    let expected = usual.deformer.read_back(&mut encoder).unwrap();
+    gpu::submit(&usual.device, &usual.queue, encoder);
+    for at in [3, 6] {
+        let baked = expected.bake(&usual.deformer, id(&usual, at)).unwrap().expect("was waited for");
+        assert_eq!(positions(&all, at), [baked[0].vertices.positions.clone()], "{at}");
+    }
+    assert_eq!(positions(&one, 6), positions(&all, 6));
+    assert!(positions(&all, 0).is_empty() && positions(&none, 0).is_empty(), "it was out of view");
 }
 
 /// A crowd that is declared as one group.
@@ -236,6 +267,18 @@ fn what_finds_no_room_in_a_group_is_left_out_and_counted() {
 }
 
 #[test]
+fn a_group_without_a_capacity_has_room_for_all() {
+    let mut grouped = Grouped::with(GroupOptions::default());
+    grouped.run();
+    // Four each of 900, 700 and 300.
+    assert_eq!((grouped.group.capacity, grouped.group.left_out()), (7600, 0));
+    let expected = usual();
+    for (at, expected) in expected.iter().enumerate() {
+        assert!(grouped.bytes(at, expected).as_ref() == Some(expected), "{at}");
+    }
+}
+
+#[test]
 fn a_group_without_room_or_instances_runs() {
     let mut grouped = Grouped::new(0);
     grouped.run();
@@ -305,32 +348,34 @@ fn boxes_from_the_gpu_are_exact_and_empty_for_what_has_no_place() {
 
 #[test]
 fn two_declarations_evaluate_once_a_run() {
-    let crowd = Crowd::new(gpu::device(), DeformerOptions::default());
-    let mut graph = Graph::new();
-    let (hero, others) = crowd.instances.split_first().unwrap();
-    let hero = hero.0;
     fn get(f: &mut Deformer) -> &mut Deformer {
         f
     }
-    let own = declare(&mut graph, &crowd.deformer, [hero], get).unwrap();
-    let group =
-        declare_group(&mut graph, &crowd.deformer, others.iter().map(|(id, _)| *id), room(10_000), get)
-            .unwrap();
-    graph.export(own.all()[0].a);
-    graph.export(group.a);
-    let Crowd { device, queue, mut deformer, .. } = crowd;
-    let plan = graph.compile(&Limits::from(&device.limits())).unwrap();
-    let mut runtime = Runtime::new(&device, &queue, RuntimeOptions::default());
-    for step in 0..3 {
-        deformer
-            .animator_mut()
-            .set_transform(hero, Affine3A::from_translation(Vec3::X * step as f32))
-            .unwrap();
-        let mut encoder = device.create_command_encoder(&Default::default());
-        runtime.run(&mut graph, &plan, &mut encoder, &mut deformer).unwrap();
-        gpu::submit(&device, &queue, encoder);
+    for keep_palettes in [true, false] {
+        let crowd = Crowd::new(gpu::device(), DeformerOptions { keep_palettes, ..Default::default() });
+        let mut graph = Graph::new();
+        let ids: Vec<_> = crowd.instances.iter().map(|(id, _)| *id).collect();
+        // The first one has all instances, so it can evaluate where the GPU reads.
+        let all = declare_group(&mut graph, &crowd.deformer, ids.clone(), room(10_000), get).unwrap();
+        let own = declare(&mut graph, &crowd.deformer, [ids[7]], get).unwrap();
+        let part = &own.all()[0];
+        [all.a, part.a, part.b].into_iter().for_each(|value| graph.export(value));
+        let Crowd { device, queue, deformer, instances } = crowd;
+        let plan = graph.compile(&Limits::from(&device.limits())).unwrap();
+        let mut runtime = Runtime::new(&device, &queue, RuntimeOptions::default());
+        let mut deformer = deformer;
+        for step in 0..3 {
+            let place = Affine3A::from_translation(Vec3::X * step as f32);
+            deformer.animator_mut().set_transform(ids[7], place).unwrap();
+            let mut encoder = device.create_command_encoder(&Default::default());
+            runtime.run(&mut graph, &plan, &mut encoder, &mut deformer).unwrap();
+            gpu::submit(&device, &queue, encoder);
+        }
+        // What is previous counts evaluations.
+        let before = deformer.animator().previous_transform(ids[7]).unwrap();
+        assert_eq!(before.translation.x, 1.0);
+        let crowd = Crowd { device, queue, deformer, instances };
+        let read = |value| crowd.bytes(runtime.exported(&plan, value).unwrap());
+        assert!([read(part.a), read(part.b)] == usual()[7], "{keep_palettes}");
     }
-    // What is previous counts evaluations.
-    let before = deformer.animator().previous_transform(hero).unwrap();
-    assert_eq!(before.translation.x, 1.0);
 }

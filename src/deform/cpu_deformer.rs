@@ -155,6 +155,6 @@ impl CpuDeformer {
             b: &self.stages[group].out_b,
             start: [0; 2],
         };
-        bake(&self.cast, &self.layout, instance, outputs)
+        bake(&self.cast, &self.layout, None, instance, outputs)
     }
 }

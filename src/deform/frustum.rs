@@ -24,7 +24,7 @@ impl Frustum {
     /// not finite, counts as seen.
     #[must_use]
     pub fn meets(&self, bounds: Bounds, transform: Affine3A) -> bool {
-        if bounds.is_empty() {
+        if (bounds.min.cmpgt(bounds.max)).any() {
             return false;
         }
         let half = bounds.max * 0.5 - bounds.min * 0.5;
@@ -107,6 +107,9 @@ mod tests {
     #[test]
     fn nothing_is_not_seen_and_nonsense_is() {
         assert!(!looking(false).meets(Bounds::EMPTY, Affine3A::IDENTITY));
+        for bounds in [Bounds::new(Vec3::NEG_INFINITY, Vec3::INFINITY), Bounds::new(Vec3::NAN, Vec3::ONE)] {
+            assert!(looking(false).meets(bounds, Affine3A::IDENTITY));
+        }
         let nan = Affine3A::from_translation(Vec3::NAN);
         assert!(looking(false).meets(at(Vec3::ZERO, 1.0), nan));
     }

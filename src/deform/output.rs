@@ -94,10 +94,28 @@ impl OutputLayout {
         Ok(true)
     }
 
+    /// Where parts lie now, where they may move from record to record.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn snapshot(&self) -> Option<Snapshot> {
+        self.visibility?;
+        Some(Snapshot(self.groups.iter().map(|group| group.outputs.clone()).collect()))
+    }
+
     /// The group whose outputs hold a part, by its index in the model, and where.
     pub(crate) fn find(
         &self,
         cast: &Cast,
+        instance: InstanceId,
+        part: u32,
+    ) -> Result<(usize, DeformedRange), DeformError> {
+        self.find_then(cast, None, instance, part)
+    }
+
+    /// The same as of a snapshot.
+    fn find_then(
+        &self,
+        cast: &Cast,
+        snapshot: Option<&Snapshot>,
         instance: InstanceId,
         part: u32,
     ) -> Result<(usize, DeformedRange), DeformError> {
@@ -108,7 +126,8 @@ impl OutputLayout {
         let data = &source.parts[shown];
         let first = self.first.get(&instance).filter(|_| self.revision == Some(cast.revision()));
         let (group, first) = *first.ok_or(DeformError::NotRecorded)?;
-        let output = self.groups[group].outputs[first + shown];
+        let outputs = snapshot.map_or(&self.groups[group].outputs, |snapshot| &snapshot.0[group]);
+        let output = outputs[first + shown];
         if output == PartOutput::NOWHERE {
             return Err(DeformError::NotShown { part });
         }
@@ -124,7 +143,7 @@ impl OutputLayout {
         Ok((group, range))
     }
 
-    /// The group whose outputs hold an instance, and its byte ranges in them.
+    /// The group whose outputs hold an instance, and its byte ranges in them; empty where nothing of it is shown.
     #[cfg(feature = "gpu")]
     pub(crate) fn find_instance(
         &self,
@@ -133,13 +152,15 @@ impl OutputLayout {
     ) -> Result<(usize, [Range<u64>; 2]), DeformError> {
         let &(group, _) = self.first.get(&instance).ok_or(DeformError::NotRecorded)?;
         let mut out = [0..0, 0..0];
-        for (at, part) in cast.source_of(instance)?.parts.iter().enumerate() {
-            let (_, range) = self.find(cast, instance, part.part)?;
-            out = if at == 0 {
-                [range.a, range.b]
-            } else {
-                [out[0].start..range.a.end, out[1].start..range.b.end]
+        for part in &cast.source_of(instance)?.parts {
+            let range = match self.find(cast, instance, part.part) {
+                Ok((_, range)) => range,
+                Err(DeformError::NotShown { .. }) => continue,
+                Err(error) => return Err(error),
             };
+            let starts =
+                if out[1].is_empty() { [range.a.start, range.b.start] } else { [out[0].start, out[1].start] };
+            out = [starts[0]..range.a.end, starts[1]..range.b.end];
         }
         Ok((group, out))
     }
@@ -245,17 +266,26 @@ impl<'o> Outputs<'o> {
     }
 }
 
-/// Every primitive of an instance, in the order of the shown parts. `outputs` gives those of a group.
+/// The places of the parts of each group, as they were.
+#[derive(Clone, Debug)]
+pub(crate) struct Snapshot(Vec<Vec<PartOutput>>);
+
+/// Every primitive of an instance, in the order of the shown parts, as of a snapshot if there is one: what then had no
+/// place is left out. `outputs` gives those of a group.
 pub(crate) fn bake<'o>(
     cast: &Cast,
     layout: &OutputLayout,
+    snapshot: Option<&Snapshot>,
     instance: InstanceId,
     outputs: impl Fn(usize) -> Outputs<'o>,
 ) -> Result<Vec<BakedPrimitive>, DeformError> {
     let source = cast.source_of(instance)?;
     let mut baked = Vec::new();
     for part in &source.parts {
-        let (group, range) = layout.find(cast, instance, part.part)?;
+        let (group, range) = match layout.find_then(cast, snapshot, instance, part.part) {
+            Err(DeformError::NotShown { .. }) => continue,
+            found => found?,
+        };
         let (a, b) = outputs(group).of(&range);
         baked.extend(bake_part(&source.model, part.part, range.precision, &range.first_vertices, a, b));
     }

@@ -218,5 +218,6 @@ fn a_warm_up_runs_every_kernel_that_the_models_need_and_says_when() {
     let read_back = deformer.read_back(&mut encoder).unwrap();
     device::submit(&device, &queue, encoder);
     let baked = read_back.bake(&deformer, instance).unwrap().unwrap();
-    assert_eq!(baked[0].vertices.positions[1].to_array(), [1.0, 0.0, 0.0]);
+    // Three quarters of its weight are on a joint a metre up, in steps of 1/65535.
+    assert!(baked[0].vertices.positions[1].distance(Vec3::new(1.0, 0.75, 0.0)) < 2e-5);
 }

@@ -53,18 +53,20 @@ impl Arc {
         moved: f32,
         row_of: impl Fn(u32) -> &'p JointMatrix,
     ) -> f32 {
+        /// Beyond anything that is deformed, and finite.
+        const MOST: f64 = 1e30;
         let own = row_of(strongest);
         let apart = self.others.iter().map(|(joint, share)| {
             let other = row_of(*joint);
-            let (mut linear, mut place) = (0.0, 0.0);
+            let (mut linear, mut place) = (0.0f64, 0.0f64);
             for (a, b) in [(own.x, other.x), (own.y, other.y), (own.z, other.z)] {
                 let u = Vec3::new(b[0] - a[0], b[1] - a[1], b[2] - a[2]);
                 let offset = u.dot(self.middle) + (b[3] - a[3]);
-                linear += u.length_squared();
-                place += offset * offset;
+                linear += u.as_dvec3().length_squared();
+                place += f64::from(offset) * f64::from(offset);
             }
-            share * (place.sqrt() + linear.sqrt() * (self.radius + moved))
+            f64::from(*share) * (place.sqrt() + linear.sqrt() * f64::from(self.radius + moved))
         });
-        apart.sum()
+        apart.sum::<f64>().min(MOST) as f32
     }
 }

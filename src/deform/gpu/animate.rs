@@ -254,19 +254,33 @@ impl Animate {
         }
         // Other declarations may have come before.
         let run = host.run();
-        let is_evaluated = deformer.evaluated.as_ref() == Some(&run);
-        let is_direct = !is_evaluated && self.evaluate_directly(deformer, host);
-        let culled = if is_direct || is_evaluated {
-            Ok(())
-        } else {
-            deformer.animator_mut().evaluate();
-            deformer.evaluated = Some(run);
-            deformer.cast.cull()
+        let before = deformer.evaluated.take().filter(|(known, _)| *known == run);
+        let is_direct = before.is_none() && self.evaluate_directly(deformer, host);
+        let culled = match &before {
+            None if is_direct => Ok(()),
+            None => {
+                deformer.animator_mut().evaluate();
+                deformer.cast.cull()
+            }
+            Some((_, true)) => Ok(()),
+            // Their palettes went where only the other declaration has them.
+            Some((_, false)) => self.refresh(deformer.animator_mut()),
         };
+        deformer.evaluated = Some((run, before.map_or(!is_direct, |(_, is_here)| is_here)));
         if let Err(error) = culled.and_then(|()| self.fill(deformer, host, !is_direct)) {
             self.fill_empty(host);
             host.fail(error);
         }
+    }
+
+    /// Evaluates the declared instances again without another frame for them.
+    fn refresh(&self, animator: &mut Animator) -> Result<(), DeformError> {
+        for job in self.palettes.iter().flat_map(|group| &group.jobs) {
+            if animator.visible(job.instance).is_ok() {
+                animator.refresh(job.instance)?;
+            }
+        }
+        Ok(())
     }
 
     /// Evaluates straight into the upload block, where that is possible.

@@ -78,7 +78,7 @@ impl Capture {
         let outputs =
             groups.iter().enumerate().map(|(at, bound)| (at, [whole(&bound.out_a), whole(&bound.out_b)]));
         let lengths = self.groups.iter().map(|group| [group.len_a as usize, group.len_b as usize]);
-        let read_back = ReadBack::record(device, encoder, outputs, 0, None);
+        let read_back = ReadBack::record(device, encoder, outputs, 0, None, None);
         Ok(Replay { read_back, lengths: lengths.collect() })
     }
 }

@@ -41,8 +41,8 @@ pub struct Deformer {
     /// Rises when source buffers were replaced, so that a declaration can tell that it is stale.
     pub(super) generation: u64,
     pub(super) options: DeformerOptions,
-    /// The last run of a graph that evaluated every instance.
-    pub(super) evaluated: Option<RunId>,
+    /// The last run of a graph that evaluated every instance, and whether palettes are here.
+    pub(super) evaluated: Option<(RunId, bool)>,
     ring: UploadRing,
     layout: OutputLayout,
     pub(super) own: Option<Own>,
@@ -315,7 +315,7 @@ impl Deformer {
             own.groups.iter().enumerate().map(|(at, group)| {
                 (at, [&group.out_a, &group.out_b].map(|output| (output, 0..output.size())))
             });
-        Ok(ReadBack::record(&self.device, encoder, outputs, own.revision, None))
+        Ok(ReadBack::record(&self.device, encoder, outputs, own.revision, self.layout.snapshot(), None))
     }
 
     /// As [`Deformer::read_back`], for one instance alone: copies no more than its vertices.
@@ -329,7 +329,14 @@ impl Deformer {
         let (group, [a, b]) = self.layout.find_instance(&self.cast, instance)?;
         let outputs = [(&own.groups[group].out_a, a), (&own.groups[group].out_b, b)];
         let revision = own.revision;
-        Ok(ReadBack::record(&self.device, encoder, [(group, outputs)], revision, Some(instance)))
+        Ok(ReadBack::record(
+            &self.device,
+            encoder,
+            [(group, outputs)],
+            revision,
+            self.layout.snapshot(),
+            Some(instance),
+        ))
     }
 
     pub(super) fn cast_and_layout(&self) -> (&Cast, &OutputLayout) {

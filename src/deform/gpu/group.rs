@@ -55,8 +55,8 @@ pub struct SkinnedGroup {
 /// Choices of [`declare_group`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GroupOptions {
-    /// Vertices of all parts that are shown at the same time.
-    pub capacity: u32,
+    /// Vertices of all parts that are shown at the same time; `None` makes room for all parts.
+    pub capacity: Option<u32>,
     /// Declare a compute pass `bounds` as well, which finds the box of every part from its deformed vertices, for culling on
     /// the GPU. Boxes are exact, and empty for what has no place. It runs when a pass reads them; one workgroup takes a
     /// part, so it is made for many parts rather than for large ones.
@@ -139,6 +139,8 @@ pub fn declare_group<F: 'static>(
     }
     let reach = deformer.cast.reach();
     let GroupOptions { capacity, bounds } = options;
+    let all = declared.parts.iter().map(|part| u64::from(part.part.vertices)).sum::<u64>();
+    let capacity = capacity.unwrap_or_else(|| u32::try_from(all).unwrap_or(u32::MAX));
     // Never less than what may be bound.
     let bytes_a = u64::from(capacity.max(1)) * BYTES_A;
     let bytes_b = (u64::from(capacity) * u64::from(precision.words_b()) * 4).max(16);
@@ -148,8 +150,8 @@ pub fn declare_group<F: 'static>(
     let palettes = declare_palettes(graph, &declared, 0, false);
     let pack_a = graph.pack("positions", [("group positions", bytes_a)]);
     let pack_b = graph.pack("tangents", [("group tangents", bytes_b)]);
-    let members: Vec<Buffer> = graph.members(pack_a).chain(graph.members(pack_b)).collect();
-    let [a, b] = members[..] else { unreachable!("a pack has the members it was made with") };
+    let [a, b] = [pack_a, pack_b].map(|pack| graph.members(pack).next());
+    let (Some(a), Some(b)) = (a, b) else { return Err(DeformError::StaleDeclaration) };
     let all: Vec<usize> = (0..declared.parts.len()).collect();
     let block = graph.transient("work items", declared.capacity(deformer, &group.jobs, &all)?);
     let first = (0..declared.parts.len()).map(|_| AtomicU32::new(NO_OUTPUT)).collect();

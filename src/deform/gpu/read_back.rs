@@ -11,7 +11,7 @@ use crate::{
     animate::InstanceId,
     deform::{
         DeformError,
-        output::{BakedPrimitive, Outputs, bake, bake_part},
+        output::{BakedPrimitive, Outputs, Snapshot, bake, bake_part},
     },
 };
 
@@ -39,6 +39,8 @@ enum Of {
         instance: Option<InstanceId>,
         /// Of the models and instances whose vertices these are.
         revision: u64,
+        /// Where their parts lay, if that changes from record to record.
+        snapshot: Option<Snapshot>,
     },
     /// Resources of a graph, one by one.
     Parts(Arc<[SkinnedPart]>),
@@ -79,6 +81,7 @@ impl ReadBack {
         encoder: &mut wgpu::CommandEncoder,
         outputs: impl IntoIterator<Item = (usize, [Piece<'o>; 2])>,
         revision: u64,
+        snapshot: Option<Snapshot>,
         instance: Option<InstanceId>,
     ) -> Self {
         let (mut groups, mut copied) = (Vec::new(), Vec::new());
@@ -86,7 +89,7 @@ impl ReadBack {
             groups.push(group);
             copied.push(pieces.map(|piece| Copied::record(device, encoder, piece)));
         }
-        Self { copied, of: Of::Groups { groups, instance, revision } }
+        Self { copied, of: Of::Groups { groups, instance, revision, snapshot } }
     }
 
     /// Of parts, each with its two buffers.
@@ -109,8 +112,8 @@ impl ReadBack {
         states.all(|state| state != WAITING) || self.states().any(|state| state == FAILED)
     }
 
-    /// Every primitive of an instance, in its space and the source's vertex order; `None` while the
-    /// vertices are not there yet. Fails with [`DeformError::NotRecorded`] once models or instances have
+    /// Every primitive of an instance, in its space and the source's vertex order, without those of parts that had no
+    /// place among [compact outputs](super::DeformerOptions::compact_outputs); `None` while the vertices are not there yet. Fails with [`DeformError::NotRecorded`] once models or instances have
     /// changed since the record (not where it was a graph's), with [`DeformError::NotReadBack`] for an instance that was
     /// left out, and with [`DeformError::Map`] where the device was lost or the encoder dropped.
     pub fn bake(
@@ -125,7 +128,7 @@ impl ReadBack {
             Outputs { a: bytemuck::cast_slice(a), b: bytemuck::cast_slice(b), start }
         };
         match &self.of {
-            Of::Groups { groups, instance: only, revision } => {
+            Of::Groups { groups, instance: only, revision, snapshot } => {
                 let (cast, layout) = deformer.cast_and_layout();
                 if cast.revision() != *revision {
                     return Err(DeformError::NotRecorded);
@@ -135,7 +138,7 @@ impl ReadBack {
                 }
                 let place =
                     |group: usize| groups.iter().position(|known| *known == group).unwrap_or_default();
-                bake(cast, layout, instance, |group| outputs(place(group))).map(Some)
+                bake(cast, layout, snapshot.as_ref(), instance, |group| outputs(place(group))).map(Some)
             }
             Of::Parts(parts) => {
                 let own = parts.iter().enumerate().filter(|(_, part)| part.instance == instance);
