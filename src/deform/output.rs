@@ -102,6 +102,7 @@ impl OutputLayout {
     }
 
     /// The group whose outputs hold a part, by its index in the model, and where.
+    #[cfg(feature = "gpu")]
     pub(crate) fn find(
         &self,
         cast: &Cast,
