@@ -11,6 +11,7 @@ SECTIONS = [
     # section, title, unit, only cases that contain one of these
     ("sources", "A source for every vertex: share of what a copy kernel moves", "% of copy", [""]),
     ("crowds", "10,000 characters of 5,000 vertices: billions of vertices a second", "Gv/s", [""]),
+    ("skinnings", "The same crowd, linear and by dual quaternions: billions of vertices a second", "Gv/s", [""]),
     ("layouts", "The same crowd in other layouts and dispatch schemes: billions of vertices a second", "Gv/s",
      ["10000 of"]),
     ("real", "2,000 of a real model: billions of vertices a second", "Gv/s", [" of "]),
