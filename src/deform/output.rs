@@ -220,7 +220,7 @@ pub struct BakedPrimitive {
     /// Index into the model's meshes.
     pub mesh: u32,
     /// Index into the mesh's primitives.
-    pub primitive: usize,
+    pub primitive: u32,
     /// Whether a skin moved it.
     pub skinned: bool,
     /// The vertices, in the source's order.
@@ -273,7 +273,7 @@ pub(crate) fn bake_part<'o>(
 ) -> impl Iterator<Item = BakedPrimitive> + 'o {
     let part = &model.parts()[part as usize];
     let primitives = model.meshes()[part.mesh as usize].primitives();
-    primitives.iter().zip(first_vertices).enumerate().map(move |(primitive, (data, &first))| BakedPrimitive {
+    (0..).zip(primitives.iter().zip(first_vertices)).map(move |(primitive, (data, &first))| BakedPrimitive {
         node: part.node,
         mesh: part.mesh,
         primitive,

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     animate::{Animator, InstanceId},
-    deform::{BakedPrimitive, CpuDeformer, VertexDeformer},
+    deform::{BakedPrimitive, CpuDeformer, Dominant, VertexDeformer},
     model::Model,
 };
 
@@ -47,7 +47,7 @@ pub struct Hit {
     /// Index into the model's meshes.
     pub mesh: u32,
     /// Index into the mesh's primitives.
-    pub primitive: usize,
+    pub primitive: u32,
     /// Which triangle of the primitive: [`Primitive::triangle`](crate::model::Primitive::triangle) says where it lies
     /// in the primitive's indices.
     pub triangle: u32,
@@ -335,8 +335,9 @@ impl Picker {
         let (normal, is_front) = self.front(&deformer, query, piece, best.triangle);
         let [a, b, c] = query.place(self.corners(surface.corners[best.triangle as usize]));
         let Vec3 { x, y, z } = best.barycentrics;
-        let row = deformer.dominant_row(piece.primitive, corners, best.barycentrics).unwrap_or_default();
         let part = &surface.model.parts()[piece.part as usize];
+        let dominant = deformer.dominant(piece.primitive, corners, best.barycentrics);
+        let Dominant { node, joint } = dominant.unwrap_or(Dominant { node: part.node, joint: None });
         Ok(Hit {
             instance,
             part: piece.part,
@@ -349,8 +350,8 @@ impl Picker {
             normal,
             distance: best.distance,
             is_front,
-            node: deformer.node(&surface.model, row),
-            joint: part.skin.map(|_| row),
+            node,
+            joint,
         })
     }
 }
