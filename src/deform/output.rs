@@ -106,8 +106,7 @@ impl OutputLayout {
             return Err(DeformError::UnknownPart { part, shown: source.model.shown_parts().to_vec() });
         };
         let data = &source.parts[shown];
-        let first = self.first.get(&instance).filter(|_| self.revision == Some(cast.revision()));
-        let (group, first) = *first.ok_or(DeformError::NotRecorded)?;
+        let (group, first) = self.place_of(cast, instance)?;
         let output = self.groups[group].outputs[first + shown];
         if output == PartOutput::NOWHERE {
             return Err(DeformError::NotShown { part });
@@ -144,26 +143,10 @@ impl OutputLayout {
         Ok((group, out))
     }
 
-    /// Gives output A of every primitive of an instance, with its part and its place in the mesh. `output` gives that
-    /// of a group, whole.
-    pub(crate) fn each_primitive<'o>(
-        &self,
-        cast: &Cast,
-        instance: InstanceId,
-        output: impl Fn(usize) -> &'o [[u32; 4]],
-        mut take: impl FnMut(u32, usize, &[[u32; 4]]),
-    ) -> Result<(), DeformError> {
-        let source = cast.source_of(instance)?;
+    /// The group of an instance, and where the outputs of its parts start there.
+    pub(crate) fn place_of(&self, cast: &Cast, instance: InstanceId) -> Result<(usize, usize), DeformError> {
         let first = self.first.get(&instance).filter(|_| self.revision == Some(cast.revision()));
-        let &(group, first) = first.ok_or(DeformError::NotRecorded)?;
-        let a = output(group);
-        for (part, output) in source.parts.iter().zip(&self.groups[group].outputs[first..]) {
-            for (at, primitive) in part.primitives.iter().enumerate() {
-                let from = (output.a + primitive.first) as usize;
-                take(part.part, at, &a[from..from + primitive.packed.vertices as usize]);
-            }
-        }
-        Ok(())
+        first.copied().ok_or(DeformError::NotRecorded)
     }
 }
 

@@ -4,6 +4,7 @@ use std::f32::consts::PI;
 
 use glam::Quat;
 use sinew::{
+    deform::DeformError,
     model::{Influence, Influences, Skin, Skinning},
     pick::{PickError, RayError, Sides},
 };
@@ -181,6 +182,55 @@ fn hidden_parts_and_parts_not_asked_for_are_passed_through() {
     stage.deformer.animator_mut().set_visible(id, false).unwrap();
     assert_eq!(stage.nearest(down), None);
     assert!(!stage.is_hit(down));
+}
+
+#[test]
+fn what_culling_leaves_out_of_view_is_hit_where_it_was_deformed() {
+    let mut stage = Stage::new(&flat(vec![triangle()]));
+    let down = ray(v(0.25, 0.25, 3.0), Vec3::NEG_Z);
+    stage.deformer.animator_mut().set_in_view(Some(&[])).unwrap();
+    assert!(stage.nearest(down).is_some() && stage.is_hit(down));
+}
+
+#[test]
+fn an_instance_that_the_last_run_did_not_deform_is_refused() {
+    let model = flat(vec![triangle()]);
+    let mut stage = Stage::new(&model);
+    let id = stage.id;
+    let down = ray(v(0.25, 0.25, 3.0), Vec3::NEG_Z);
+    let refused = |stage: &mut Stage| {
+        stage.deformer.run().unwrap();
+        let error = DeformError::NotDeformed { instance: id };
+        assert_eq!(stage.deformer.bake(id), Err(error.clone()));
+        assert_eq!(stage.picker.refit(&stage.deformer, id), Err(PickError::Deform(error)));
+        let none = stage.picker.nearest(stage.deformer.animator(), down, &PickOptions::default());
+        assert_eq!(none, Err(PickError::NotPosed));
+    };
+    stage.deformer.animator_mut().set_visible(id, false).unwrap();
+    refused(&mut stage);
+    // Shown again, but not deformed yet.
+    stage.deformer.animator_mut().set_visible(id, true).unwrap();
+    assert!(stage.picker.refit(&stage.deformer, id).is_err());
+    stage.pose();
+    assert!(stage.is_hit(down));
+    stage.deformer.set_views(Some(&[])).unwrap();
+    refused(&mut stage);
+    stage.deformer.set_views(None).unwrap();
+    stage.deformer.animator_mut().show_part(id, 0, false).unwrap();
+    refused(&mut stage);
+}
+
+#[test]
+fn a_part_that_was_hidden_when_deformed_is_not_hit_before_the_next_refit() {
+    let at = |z: f32| (Transform::from_translation(Vec3::Z * z), vec![triangle()]);
+    let mut stage = Stage::new(&model_of(vec![at(2.0), at(1.0)], Vec::new()));
+    let (id, down) = (stage.id, ray(v(0.25, 0.25, 3.0), Vec3::NEG_Z));
+    stage.deformer.animator_mut().show_part(id, 0, false).unwrap();
+    stage.pose();
+    stage.deformer.animator_mut().show_part(id, 0, true).unwrap();
+    assert_eq!(stage.nearest(down).unwrap().part, 1);
+    stage.pose();
+    assert_eq!(stage.nearest(down).unwrap().part, 0);
 }
 
 #[test]
