@@ -9,11 +9,15 @@
 
 mod common;
 
-use common::{models::Random, oracle::DataSet, tube};
+use common::{
+    models::{Random, SKINNINGS, Shape, character, hostile, skinned},
+    oracle::DataSet,
+    tube,
+};
 use glam::{Affine3A, Quat, Vec3};
 use sinew::{
     Animator, CpuDeformer, InstanceId, Model, Precision,
-    deform::{DeformError, VertexDeformer},
+    deform::{DeformError, Dominant, VertexDeformer},
     model::{Mesh, ModelDesc, Node, Part, PrimitiveDesc, Skeleton},
     pick::{PickError, PickOptions, Picker, Ray, Socket, SurfacePoint},
 };
@@ -114,38 +118,79 @@ fn the_frame_stands_on_the_normal_with_x_along_the_first_edge_or_the_tangent() {
 #[test]
 fn single_vertices_are_those_that_the_twin_bakes() {
     let mut random = Random::new(4);
-    let mut compared = 0;
+    let mut compared = [0; 2];
     for set in DataSet::all() {
         for (file, jobs) in set.jobs() {
             let Ok(model) = Model::load(set.model(&file)) else { continue };
-            let (mut deformer, id) = stage(&model);
             let job = jobs[random.below(jobs.len() as u32) as usize];
-            if let Some(clip) = job.clip {
-                deformer.animator_mut().play(id, clip).unwrap().seek(f64::from(job.time));
-            }
-            deformer.run().unwrap();
-            for baked in deformer.bake(id).unwrap() {
-                let part = model.part_of_node(baked.node).unwrap();
-                let single = VertexDeformer::new(deformer.animator(), id, part).unwrap();
-                let primitive = &single.primitives()[baked.primitive];
-                let size = |p: &Vec3| p.abs().max_element();
-                let size = baked.vertices.positions.iter().map(size).fold(1e-6, f32::max);
-                for _ in 0..40 {
-                    let vertex = random.below(primitive.vertex_count() as u32);
-                    let source = primitive.source_vertex(vertex as usize) as usize;
-                    let own = single.vertex(baked.primitive, vertex).unwrap();
-                    let expected = baked.vertices.positions[source];
-                    assert!((own.position - expected).length() <= 1e-6 * size, "{file} {own:?} {expected}");
-                    if let Some(normal) = baked.vertices.normals.get(source) {
-                        assert!((own.normal - *normal).length() <= 1e-5, "{file}: {own:?} {normal}");
-                    }
-                    compared += 1;
+            for (skinning, compared) in SKINNINGS.into_iter().zip(&mut compared) {
+                let (mut deformer, id) = stage(&skinned(&model, skinning));
+                if let Some(clip) = job.clip {
+                    deformer.animator_mut().play(id, clip).unwrap().seek(f64::from(job.time));
                 }
+                deformer.run().unwrap();
+                *compared += compare_single(&deformer, id, &mut random, &format!("{file} {skinning:?}"));
             }
         }
     }
-    println!("{compared} vertices, each within a millionth of the model's size");
-    assert!(compared > 1000);
+    println!("{compared:?} vertices, each within a millionth of the model's size");
+    assert!(compared.iter().all(|compared| *compared > 1000));
+}
+
+/// Some vertices of an instance beside those that the twin bakes.
+fn compare_single(deformer: &CpuDeformer, id: InstanceId, random: &mut Random, place: &str) -> usize {
+    let model = deformer.animator().model(deformer.animator().model_of(id).unwrap()).unwrap();
+    let mut compared = 0;
+    for baked in deformer.bake(id).unwrap() {
+        let part = model.part_of_node(baked.node).unwrap();
+        let single = VertexDeformer::new(deformer.animator(), id, part).unwrap();
+        let primitive = &single.primitives()[baked.primitive as usize];
+        let size = |p: &Vec3| p.abs().max_element();
+        let size = baked.vertices.positions.iter().map(size).fold(1e-6, f32::max);
+        for _ in 0..40 {
+            let vertex = random.below(primitive.vertex_count() as u32);
+            let source = primitive.source_vertex(vertex as usize) as usize;
+            let own = single.vertex(baked.primitive, vertex).unwrap();
+            let expected = baked.vertices.positions[source];
+            assert!((own.position - expected).length() <= 1e-6 * size, "{place} {own:?} {expected}");
+            if let Some(normal) = baked.vertices.normals.get(source) {
+                assert!((own.normal - *normal).length() <= 1e-5, "{place}: {own:?} {normal}");
+            }
+            compared += 1;
+        }
+    }
+    compared
+}
+
+#[test]
+fn single_vertices_of_every_influence_class_are_those_that_the_twin_bakes() {
+    let mut random = Random::new(6);
+    for influences in [0, 1, 2, 3, 4, 5, 8, 9, 16] {
+        let shape = Shape { vertices: 200, joints: 20, influences, targets: 2 };
+        for model in [character(influences.into(), shape), hostile(influences.into(), shape)] {
+            for skinning in SKINNINGS {
+                let (mut deformer, id) = stage(&skinned(&model, skinning));
+                deformer.animator_mut().play(id, 0).unwrap().seek(0.8);
+                deformer.run().unwrap();
+                compare_single(&deformer, id, &mut random, &format!("{influences} {skinning:?}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_dominant_joint_is_named_with_its_node() {
+    let model = tube::tube(2, 3, 2);
+    let (deformer, id) = stage(&model);
+    let single = VertexDeformer::new(deformer.animator(), id, 0).unwrap();
+    let corners = single.primitives()[0].triangle(0).unwrap();
+    let joint = model.skins()[0].joints()[0];
+    assert_eq!(single.dominant(0, corners, Vec3::X), Some(Dominant { node: joint, joint: Some(0) }));
+    let desc = PrimitiveDesc { positions: vec![Vec3::ONE; 3], ..PrimitiveDesc::default() };
+    let (deformer, id) = stage(&model_of(desc));
+    let rigid = VertexDeformer::new(deformer.animator(), id, 0).unwrap();
+    assert_eq!(rigid.dominant(0, [0, 1, 2], MIDDLE), Some(Dominant { node: 0, joint: None }));
+    assert_eq!(rigid.dominant(1, [0, 1, 2], MIDDLE), None);
 }
 
 #[test]
@@ -154,7 +199,7 @@ fn a_vertex_past_the_last_is_none() {
     let (deformer, id) = stage(&model);
     let single = VertexDeformer::new(deformer.animator(), id, 0).unwrap();
     assert_eq!((single.vertex(0, 11), single.vertex(1, 0)), (None, None));
-    assert_eq!(single.dominant_row(0, [0, 1, 11], MIDDLE), None);
+    assert_eq!(single.dominant(0, [0, 1, 11], MIDDLE), None);
     assert!(single.vertex(0, 10).is_some());
 }
 
@@ -225,12 +270,12 @@ fn from_the_box(model: &Model, clip: &str, name: &str, least_weight: f32) -> [f3
 }
 
 /// Part, primitive and vertex of those that follow a joint with at least that weight.
-fn followers(model: &Model, node: u32, least: f32) -> Vec<(u32, usize, u32)> {
+fn followers(model: &Model, node: u32, least: f32) -> Vec<(u32, u32, u32)> {
     let mut out = Vec::new();
     for (at, part) in (0u32..).zip(model.parts()) {
         let joints = part.skin.map_or(&[][..], |skin| model.skins()[skin as usize].joints());
         let Some(joint) = joints.iter().position(|known| *known == node) else { continue };
-        for (p, primitive) in model.meshes()[part.mesh as usize].primitives().iter().enumerate() {
+        for (p, primitive) in (0u32..).zip(model.meshes()[part.mesh as usize].primitives()) {
             let influences = primitive.influences().unwrap();
             let weight = |v: usize| {
                 let own = influences.row(v).iter().filter(|i| i.joint as usize == joint);

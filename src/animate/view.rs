@@ -64,8 +64,19 @@ impl Animator {
     /// [follows](Self::spawn_following) is hidden, and it is not out of view.
     pub fn is_shown(&self, id: InstanceId) -> Result<bool, AnimateError> {
         let (batch, slot) = self.place(id)?;
-        let is_shown = batch.visible(slot) && batch.is_in_view(slot);
-        Ok(is_shown && (batch.followers() == 0 || self.visible(self.placed_by(id)?)?))
+        Ok(batch.is_in_view(slot) && self.is_unhidden(id)?)
+    }
+
+    /// Whether neither the instance nor the one that it follows is hidden, in view or not.
+    fn is_unhidden(&self, id: InstanceId) -> Result<bool, AnimateError> {
+        let (batch, slot) = self.place(id)?;
+        Ok(batch.visible(slot) && (batch.followers() == 0 || self.visible(self.placed_by(id)?)?))
+    }
+
+    /// Whether the caller has hidden a part: itself, its instance, or the one that this follows. Being out of view
+    /// hides nothing.
+    pub(crate) fn is_part_hidden(&self, id: InstanceId, part: u32) -> Result<bool, AnimateError> {
+        Ok(!self.is_unhidden(id)? || self.hides_part(id, part)?)
     }
 
     /// Chooses one of parts that stand for the same thing, such as levels of detail of one mesh on one skin: shows

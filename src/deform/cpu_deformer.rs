@@ -31,6 +31,8 @@ pub struct CpuDeformer {
 struct Stage {
     frame: FrameBlock,
     items: Vec<cpu::Listed>,
+    /// By output, whether the last run wrote it.
+    written: Vec<bool>,
     palette: Vec<JointMatrix>,
     out_a: Vec<[u32; 4]>,
     out_b: Vec<u32>,
@@ -108,6 +110,12 @@ impl CpuDeformer {
             }
             if stage.frame.build(&self.cast, &group.jobs, &group.outputs, &[])? {
                 cpu::list(stage.frame.words(), &mut stage.items);
+                stage.written.clear();
+                for job in &group.jobs {
+                    for part in &self.cast.source_of(job.instance)?.parts {
+                        stage.written.push(self.cast.animator.is_part_shown(job.instance, part.part)?);
+                    }
+                }
             }
             let (streams, frame) = (&self.streams[group.page], stage.frame.words());
             let input = cpu::Input { streams, palette: &stage.palette, frame };
@@ -128,14 +136,33 @@ impl CpuDeformer {
         self.cast.bounds(instance)
     }
 
-    /// Gives output A of every primitive of an instance, with its part and its place in the mesh, as of the last
-    /// [`CpuDeformer::run`]. Allocates nothing.
+    /// Gives output A of every primitive of an instance, part after part, as of the last [`CpuDeformer::run`]; nothing
+    /// of parts that were hidden. Allocates nothing.
     pub(crate) fn each_primitive(
         &self,
         instance: InstanceId,
-        take: impl FnMut(u32, usize, &[[u32; 4]]),
+        mut take: impl FnMut(Option<&[[u32; 4]]>),
     ) -> Result<(), DeformError> {
-        self.layout.each_primitive(&self.cast, instance, |group| &self.stages[group].out_a, take)
+        let source = self.cast.source_of(instance)?;
+        let (group, first) = self.deformed(instance)?;
+        let (outputs, stage) = (&self.layout.groups[group].outputs[first..], &self.stages[group]);
+        let written = stage.written[first..].iter().copied();
+        for ((part, output), is_written) in source.parts.iter().zip(outputs).zip(written) {
+            for primitive in &part.primitives {
+                let from = (output.a + primitive.first) as usize;
+                let own = || &stage.out_a[from..from + primitive.packed.vertices as usize];
+                take(is_written.then(own));
+            }
+        }
+        Ok(())
+    }
+
+    /// The group of an instance that was deformed, and where the outputs of its parts start there.
+    fn deformed(&self, instance: InstanceId) -> Result<(usize, usize), DeformError> {
+        let parts = self.cast.source_of(instance)?.parts.len();
+        let (group, first) = self.layout.place_of(&self.cast, instance)?;
+        let is_deformed = parts == 0 || self.stages[group].written[first..first + parts].contains(&true);
+        if is_deformed { Ok((group, first)) } else { Err(DeformError::NotDeformed { instance }) }
     }
 
     /// What the last [`CpuDeformer::run`] read and wrote, to be deformed again elsewhere.
@@ -148,8 +175,10 @@ impl CpuDeformer {
     }
 
     /// Every primitive of an instance as of the last [`CpuDeformer::run`], in the instance's space and
-    /// the source's vertex order.
+    /// the source's vertex order; parts that were hidden as they were before, or at the origin. Fails where that run
+    /// deformed none of them.
     pub fn bake(&self, instance: InstanceId) -> Result<Vec<BakedPrimitive>, DeformError> {
+        self.deformed(instance)?;
         let outputs = |group: usize| Outputs {
             a: &self.stages[group].out_a,
             b: &self.stages[group].out_b,

@@ -63,6 +63,14 @@ pub enum DeformError {
         /// The part.
         part: u32,
     },
+    /// Of what is hidden or out of view nothing is deformed.
+    #[error(
+        "instance {instance:?} was not deformed by the last run: it or all of its parts were hidden, or it was out of view; show it and run again"
+    )]
+    NotDeformed {
+        /// The instance.
+        instance: InstanceId,
+    },
     /// Instances were spawned or removed after the vertices were laid out.
     #[error("instances changed since the last record; record again before reading vertices")]
     NotRecorded,

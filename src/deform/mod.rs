@@ -44,4 +44,4 @@ pub use posed::{PosedError, VertexAnimation, posed_model};
 pub use source::{Packing, Precision};
 pub use targets::MORPH_TOLERANCE;
 pub use variant::Variant;
-pub use vertex::{DeformedVertex, VertexDeformer};
+pub use vertex::{DeformedVertex, Dominant, VertexDeformer};

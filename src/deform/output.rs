@@ -125,8 +125,7 @@ impl OutputLayout {
             return Err(DeformError::UnknownPart { part, shown: source.model.shown_parts().to_vec() });
         };
         let data = &source.parts[shown];
-        let first = self.first.get(&instance).filter(|_| self.revision == Some(cast.revision()));
-        let (group, first) = *first.ok_or(DeformError::NotRecorded)?;
+        let (group, first) = self.place_of(cast, instance)?;
         let outputs = snapshot.map_or(&self.groups[group].outputs, |snapshot| &snapshot.0[group]);
         let output = outputs[first + shown];
         if output == PartOutput::NOWHERE {
@@ -166,26 +165,10 @@ impl OutputLayout {
         Ok((group, out))
     }
 
-    /// Gives output A of every primitive of an instance, with its part and its place in the mesh. `output` gives that
-    /// of a group, whole.
-    pub(crate) fn each_primitive<'o>(
-        &self,
-        cast: &Cast,
-        instance: InstanceId,
-        output: impl Fn(usize) -> &'o [[u32; 4]],
-        mut take: impl FnMut(u32, usize, &[[u32; 4]]),
-    ) -> Result<(), DeformError> {
-        let source = cast.source_of(instance)?;
+    /// The group of an instance, and where the outputs of its parts start there.
+    pub(crate) fn place_of(&self, cast: &Cast, instance: InstanceId) -> Result<(usize, usize), DeformError> {
         let first = self.first.get(&instance).filter(|_| self.revision == Some(cast.revision()));
-        let &(group, first) = first.ok_or(DeformError::NotRecorded)?;
-        let a = output(group);
-        for (part, output) in source.parts.iter().zip(&self.groups[group].outputs[first..]) {
-            for (at, primitive) in part.primitives.iter().enumerate() {
-                let from = (output.a + primitive.first) as usize;
-                take(part.part, at, &a[from..from + primitive.packed.vertices as usize]);
-            }
-        }
-        Ok(())
+        first.copied().ok_or(DeformError::NotRecorded)
     }
 }
 
@@ -242,7 +225,7 @@ pub struct BakedPrimitive {
     /// Index into the model's meshes.
     pub mesh: u32,
     /// Index into the mesh's primitives.
-    pub primitive: usize,
+    pub primitive: u32,
     /// Whether a skin moved it.
     pub skinned: bool,
     /// The vertices, in the source's order.
@@ -304,7 +287,7 @@ pub(crate) fn bake_part<'o>(
 ) -> impl Iterator<Item = BakedPrimitive> + 'o {
     let part = &model.parts()[part as usize];
     let primitives = model.meshes()[part.mesh as usize].primitives();
-    primitives.iter().zip(first_vertices).enumerate().map(move |(primitive, (data, &first))| BakedPrimitive {
+    (0..).zip(primitives.iter().zip(first_vertices)).map(move |(primitive, (data, &first))| BakedPrimitive {
         node: part.node,
         mesh: part.mesh,
         primitive,

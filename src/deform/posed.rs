@@ -129,7 +129,7 @@ impl VertexAnimation {
                 return Err(PosedError::OtherParts { frame: self.frames() });
             }
             for (part, (_, deformer)) in self.parts.iter_mut().zip(&deformers) {
-                for (at, base) in part.primitives.iter_mut().enumerate() {
+                for (at, base) in (0..).zip(&mut part.primitives) {
                     let target = target(base, &Deformed::of(deformer, at));
                     base.targets.push(target);
                 }
@@ -192,7 +192,7 @@ fn track(node: u32, times: &[f32], interpolation: Interpolation) -> Track {
 }
 
 fn first_frame(part: u32, deformer: &VertexDeformer<'_>) -> PosedPart {
-    let primitive = |(at, primitive): (usize, &Primitive)| {
+    let primitive = |(at, primitive): (u32, &Primitive)| {
         let Deformed { positions, normals, tangents, mirrored } = Deformed::of(deformer, at);
         let mut desc = PrimitiveDesc {
             positions,
@@ -207,13 +207,13 @@ fn first_frame(part: u32, deformer: &VertexDeformer<'_>) -> PosedPart {
         }
         desc
     };
-    PosedPart { part, primitives: deformer.primitives().iter().enumerate().map(primitive).collect() }
+    PosedPart { part, primitives: (0..).zip(deformer.primitives()).map(primitive).collect() }
 }
 
 impl Deformed {
     /// In the order of [`Primitive::to_desc`].
-    fn of(deformer: &VertexDeformer<'_>, at: usize) -> Self {
-        let primitive = &deformer.primitives()[at];
+    fn of(deformer: &VertexDeformer<'_>, at: u32) -> Self {
+        let primitive = &deformer.primitives()[at as usize];
         let order = primitive.desc_order();
         let vertices: Vec<_> = order.iter().filter_map(|vertex| deformer.vertex(at, *vertex)).collect();
         let (normals, tangents) = (!primitive.normals().is_empty(), !primitive.tangents().is_empty());

@@ -3,7 +3,7 @@ use glam::{Vec3, Vec4};
 use super::{DeformError, cpu::deform_single};
 use crate::{
     animate::{Animator, InstanceId, JointMatrix},
-    model::{Influence, Model, Part, Primitive},
+    model::{Influence, Mesh, Model, Part, Primitive},
 };
 
 /// One deformed vertex, in the instance's space.
@@ -20,12 +20,24 @@ pub struct DeformedVertex {
     pub is_mirrored: bool,
 }
 
+/// What moves a point of the surface most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Dominant {
+    /// The node: that of the strongest joint, or the one that a part without a skin rides on. Its name is that in
+    /// [`Model::skeleton`].
+    pub node: u32,
+    /// Place of the joint in the part's skin; `None` for a part without one.
+    pub joint: Option<u32>,
+}
+
 /// Deforms single vertices of one part, as of the last evaluation that kept palettes ([`Animator::palette`]): with the
-/// arithmetic of the kernel on exact vertices, without a GPU and without packing anything. For the few vertices that
+/// arithmetic of the kernel on exact vertices and the mesh's own [`Skinning`](crate::model::Skinning), without a GPU and
+/// without packing anything. For the few vertices that
 /// carry an attachment it costs nothing to speak of; for whole meshes [`CpuDeformer`](super::CpuDeformer) is faster.
 #[derive(Clone, Copy, Debug)]
 pub struct VertexDeformer<'a> {
-    primitives: &'a [Primitive],
+    model: &'a Model,
+    mesh: &'a Mesh,
     part: &'a Part,
     /// From the part's first row on.
     palette: &'a [JointMatrix],
@@ -50,23 +62,24 @@ impl<'a> VertexDeformer<'a> {
     /// `palette` starts at the part's first row.
     pub(crate) fn of(model: &'a Model, part: u32, palette: &'a [JointMatrix], weights: &'a [f32]) -> Self {
         let part = &model.parts()[part as usize];
-        Self { primitives: model.meshes()[part.mesh as usize].primitives(), part, palette, weights }
+        Self { model, mesh: &model.meshes()[part.mesh as usize], part, palette, weights }
     }
 
     /// The primitives of the part's mesh.
     #[must_use]
     pub fn primitives(&self) -> &'a [Primitive] {
-        self.primitives
+        self.mesh.primitives()
     }
 
     /// Deformed vertex `vertex` of a primitive, as its indices name it; `None` where there is no such vertex.
     #[must_use]
-    pub fn vertex(&self, primitive: usize, vertex: u32) -> Option<DeformedVertex> {
-        let primitive = self.primitives.get(primitive)?;
+    pub fn vertex(&self, primitive: u32, vertex: u32) -> Option<DeformedVertex> {
+        let primitive = self.primitives().get(primitive as usize)?;
         if vertex as usize >= primitive.vertex_count() {
             return None;
         }
-        let out = deform_single(primitive, self.part.skin.is_some(), self.palette, self.weights, vertex);
+        let skinning = self.part.skin.map(|_| self.mesh.skinning());
+        let out = deform_single(primitive, skinning, self.palette, self.weights, vertex);
         let handedness = primitive.tangents().get(vertex as usize).map_or(1.0, |tangent| tangent.w);
         let sign = if out.is_mirrored { -1.0 } else { 1.0 };
         Some(DeformedVertex {
@@ -77,17 +90,17 @@ impl<'a> VertexDeformer<'a> {
         })
     }
 
-    /// The strongest joint at a point of a triangle: its place among the part's palette rows, by the sum of the
-    /// corners' influences times their barycentric coordinates, the lowest where several are equal. 0 for a part that
-    /// rides on its node. `None` where a vertex does not exist.
+    /// The strongest joint at a point of a triangle, by the sum of the corners' influences times their barycentric
+    /// coordinates: the lowest where several are equal, the first of the skin where corners have none. `None` where a
+    /// vertex does not exist.
     #[must_use]
-    pub fn dominant_row(&self, primitive: usize, corners: [u32; 3], barycentrics: Vec3) -> Option<u32> {
-        let primitive = self.primitives.get(primitive)?;
+    pub fn dominant(&self, primitive: u32, corners: [u32; 3], barycentrics: Vec3) -> Option<Dominant> {
+        let primitive = self.primitives().get(primitive as usize)?;
         if corners.iter().any(|corner| *corner as usize >= primitive.vertex_count()) {
             return None;
         }
-        let Some(influences) = primitive.influences().filter(|_| self.part.skin.is_some()) else {
-            return Some(0);
+        let (Some(skin), Some(influences)) = (self.part.skin, primitive.influences()) else {
+            return Some(Dominant { node: self.part.node, joint: None });
         };
         let rows =
             || corners.iter().zip(barycentrics.to_array()).map(|(c, b)| (influences.row(*c as usize), b));
@@ -103,18 +116,12 @@ impl<'a> VertexDeformer<'a> {
                 best = (*joint, weight);
             }
         }
-        Some(best.0)
-    }
-
-    /// The node that a palette row follows: a joint of the part's skin, or the node that the part rides on.
-    #[must_use]
-    pub(crate) fn node(&self, model: &Model, row: u32) -> u32 {
-        let joints = self.part.skin.map(|skin| model.skins()[skin as usize].joints());
-        joints.and_then(|joints| joints.get(row as usize)).copied().unwrap_or(self.part.node)
+        let node = *self.model.skins()[skin as usize].joints().get(best.0 as usize)?;
+        Some(Dominant { node, joint: Some(best.0) })
     }
 
     /// Whether most corners of a triangle are mirrored: then its winding is reversed.
-    pub(crate) fn is_mirrored(&self, primitive: usize, corners: [u32; 3]) -> bool {
+    pub(crate) fn is_mirrored(&self, primitive: u32, corners: [u32; 3]) -> bool {
         let is_mirrored = |corner| self.vertex(primitive, corner).is_some_and(|vertex| vertex.is_mirrored);
         corners.into_iter().filter(|corner| is_mirrored(*corner)).count() >= 2
     }

@@ -30,7 +30,7 @@ pub enum PickError {
         /// The part.
         part: u32,
         /// The primitive in its mesh.
-        primitive: usize,
+        primitive: u32,
         /// Positions given.
         found: usize,
         /// Vertices of the source.
@@ -52,9 +52,9 @@ pub enum PickError {
         /// The part.
         part: u32,
         /// The primitive in its mesh.
-        primitive: usize,
+        primitive: u32,
         /// What was asked for.
-        triangle: usize,
+        triangle: u32,
         /// How many there are; 0 too where there is no such primitive.
         triangles: usize,
     },

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     animate::{Animator, InstanceId},
-    deform::{BakedPrimitive, CpuDeformer, VertexDeformer},
+    deform::{BakedPrimitive, CpuDeformer, Dominant, VertexDeformer},
     model::Model,
 };
 
@@ -26,7 +26,7 @@ pub enum Sides {
     AsDrawn,
 }
 
-/// What a ray may hit. Hidden parts are never hit.
+/// What a ray may hit. Hidden parts and instances are never hit; those out of view are, like others.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PickOptions<'a> {
     /// Which sides of triangles.
@@ -47,7 +47,7 @@ pub struct Hit {
     /// Index into the model's meshes.
     pub mesh: u32,
     /// Index into the mesh's primitives.
-    pub primitive: usize,
+    pub primitive: u32,
     /// Which triangle of the primitive: [`Primitive::triangle`](crate::model::Primitive::triangle) says where it lies
     /// in the primitive's indices.
     pub triangle: u32,
@@ -96,7 +96,8 @@ pub struct Hit {
 /// ```
 ///
 /// Points and lines are not hit, nor are triangles without an area or with a corner that is not finite. Transforms,
-/// visibility and palettes are the animator's at the time of the question; moving an instance needs no refit.
+/// visibility and palettes are the animator's at the time of the question; moving an instance needs no refit. What
+/// culling has left out of view ([`Animator::set_in_view`]) is hit all the same, where it was deformed.
 #[derive(Clone, Debug)]
 pub struct Picker {
     shared: Arc<Shared>,
@@ -142,14 +143,19 @@ impl Picker {
     }
 
     /// Takes in an instance as of the last [`CpuDeformer::run`]. Allocates only the first time.
+    ///
+    /// Parts that were hidden then are not hit before the next refit, even if they are shown meanwhile. Fails where none
+    /// were deformed, because all were hidden or the instance was hidden or out of view; the picker then has no
+    /// positions.
     pub fn refit(&mut self, deformer: &CpuDeformer, instance: InstanceId) -> Result<(), PickError> {
         self.start(deformer.animator(), instance)?;
         let Self { shared, positions, .. } = self;
         let mut pieces = shared.surface.pieces.iter();
-        deformer.each_primitive(instance, |_, _, output| {
+        deformer.each_primitive(instance, |output| {
             let Some(piece) = pieces.next() else { return };
             let order = shared.surface.primitive(*piece).deformed_vertices();
             let own = &mut positions[piece.first_vertex as usize..][..order.len()];
+            let Some(output) = output else { return own.fill(Vec3::NAN) };
             for (position, vertex) in own.iter_mut().zip(order) {
                 let [x, y, z, _] = output[*vertex as usize].map(f32::from_bits);
                 *position = Vec3::new(x, y, z);
@@ -282,7 +288,7 @@ impl Picker {
     ) -> Result<bool, PickError> {
         let piece = self.shared.surface.piece_of(found.triangle);
         let is_asked_for = options.parts.is_none_or(|parts| parts.contains(&piece.part));
-        if !is_asked_for || !animator.is_part_shown(instance, piece.part)? {
+        if !is_asked_for || animator.is_part_hidden(instance, piece.part)? {
             return Ok(false);
         }
         let surface = &self.shared.surface;
@@ -335,8 +341,9 @@ impl Picker {
         let (normal, is_front) = self.front(&deformer, query, piece, best.triangle);
         let [a, b, c] = query.place(self.corners(surface.corners[best.triangle as usize]));
         let Vec3 { x, y, z } = best.barycentrics;
-        let row = deformer.dominant_row(piece.primitive, corners, best.barycentrics).unwrap_or_default();
         let part = &surface.model.parts()[piece.part as usize];
+        let dominant = deformer.dominant(piece.primitive, corners, best.barycentrics);
+        let Dominant { node, joint } = dominant.unwrap_or(Dominant { node: part.node, joint: None });
         Ok(Hit {
             instance,
             part: piece.part,
@@ -349,8 +356,8 @@ impl Picker {
             normal,
             distance: best.distance,
             is_front,
-            node: deformer.node(&surface.model, row),
-            joint: part.skin.map(|_| row),
+            node,
+            joint,
         })
     }
 }

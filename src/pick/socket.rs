@@ -12,7 +12,7 @@ pub struct SurfacePoint {
     /// Index into the model's parts.
     pub part: u32,
     /// Index into the mesh's primitives.
-    pub primitive: usize,
+    pub primitive: u32,
     /// Which triangle, as [`Primitive::triangle`](crate::model::Primitive::triangle) counts them.
     pub triangle: u32,
     /// Shares of the corners; their sum is 1.
@@ -57,16 +57,16 @@ impl SurfacePoint {
     /// their order, then any direction. A triangle without an area has a frame all the same.
     pub fn frame(self, animator: &Animator, instance: InstanceId) -> Result<SurfaceFrame, PickError> {
         let deformer = VertexDeformer::new(animator, instance, self.part)?;
-        let primitive = deformer.primitives().get(self.primitive);
+        let primitive = deformer.primitives().get(self.primitive as usize);
         let indices = primitive.and_then(|primitive| primitive.triangle(self.triangle as usize));
         let corners = indices.and_then(|corners| {
             let [a, b, c] = corners.map(|corner| deformer.vertex(self.primitive, corner));
             Some([a?, b?, c?])
         });
         let (Some(primitive), Some(corners)) = (primitive, corners) else {
-            let (part, primitive_at, triangle) = (self.part, self.primitive, self.triangle as usize);
+            let Self { part, primitive: at, triangle, .. } = self;
             let triangles = primitive.map_or(0, |primitive| primitive.triangle_count());
-            return Err(PickError::UnknownTriangle { part, primitive: primitive_at, triangle, triangles });
+            return Err(PickError::UnknownTriangle { part, primitive: at, triangle, triangles });
         };
         let has_tangents = !primitive.tangents().is_empty();
         Ok(frame(animator.draw_transform(instance)?, corners, self.barycentrics, has_tangents))

@@ -23,7 +23,7 @@ pub(super) struct Surface {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     pub(super) part: u32,
-    pub(super) primitive: usize,
+    pub(super) primitive: u32,
     /// Among all.
     pub(super) first_triangle: u32,
     /// Among all.
@@ -34,7 +34,7 @@ impl Surface {
     pub(super) fn new(model: &Model) -> Result<Self, PickError> {
         let mut out = Self { model: model.clone(), pieces: Vec::new(), vertices: 0, corners: Vec::new() };
         for &part in model.shown_parts() {
-            for (at, primitive) in primitives(model, part).iter().enumerate() {
+            for (at, primitive) in (0..).zip(primitives(model, part)) {
                 let too_many =
                     |_| PickError::TooLarge { vertices: out.vertices, triangles: out.corners.len() };
                 let first_vertex = u32::try_from(out.vertices).map_err(too_many)?;
@@ -56,7 +56,7 @@ impl Surface {
     }
 
     pub(super) fn primitive(&self, piece: Piece) -> &Primitive {
-        &primitives(&self.model, piece.part)[piece.primitive]
+        &primitives(&self.model, piece.part)[piece.primitive as usize]
     }
 
     /// Every vertex at rest.

@@ -3,7 +3,8 @@
 use glam::{Mat4, Quat, Vec2, Vec3, Vec4};
 use sinew::model::{
     Channel, Clip, Delta, Influence, Influences, Interpolation, MAX_COORDINATE, Mesh, Model, ModelDesc,
-    MorphTarget, Node, Part, PrimitiveDesc, Skeleton, Skin, Topology, Track, Transform, normalize_weights,
+    MorphTarget, Node, Part, PrimitiveDesc, Skeleton, Skin, Skinning, Topology, Track, Transform,
+    normalize_weights,
 };
 
 /// A small reproducible generator (xorshift).
@@ -33,6 +34,14 @@ impl Random {
     pub fn direction(&mut self) -> Vec3 {
         self.vector().try_normalize().unwrap_or(Vec3::X)
     }
+}
+
+pub const SKINNINGS: [Skinning; 2] = [Skinning::Linear, Skinning::DualQuaternion];
+
+/// The same model with all meshes skinned this way.
+pub fn skinned(model: &Model, skinning: Skinning) -> Model {
+    let meshes = 0..model.meshes().len() as u32;
+    meshes.fold(model.clone(), |model, mesh| model.with_skinning(mesh, skinning).expect("a mesh"))
 }
 
 /// What a made-up character is like.

@@ -104,7 +104,7 @@ impl Expected {
         let entry = self.entry(job).ok_or_else(|| format!("no expected entry for {job:?}"))?;
         let primitives = entry["primitives"].as_array().expect("primitives");
         let order: Vec<_> = primitives.iter().map(|p| (index(&p["node"]), index(&p["primitive"]))).collect();
-        let found: Vec<_> = baked.iter().map(|b| (b.node as usize, b.primitive)).collect();
+        let found: Vec<_> = baked.iter().map(|b| (b.node as usize, b.primitive as usize)).collect();
         if order != found {
             return Err(format!("{job:?}: primitives are {found:?}, expected {order:?}"));
         }

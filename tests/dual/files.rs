@@ -5,7 +5,7 @@ use sinew::{Model, Precision, deform::BakedPrimitive, model::Skinning};
 
 use super::{
     POSITION,
-    common::{oracle::DataSet, sides::Sides},
+    common::{models::skinned, oracle::DataSet, sides::Sides},
 };
 
 fn positions(baked: &[BakedPrimitive]) -> Vec<Vec3> {
@@ -18,10 +18,8 @@ fn every_stored_job_is_the_same_on_both_sides() {
     let (mut jobs, mut worst, mut file_of_worst) = (0, 0.0, String::new());
     for set in DataSet::all() {
         for (file, list) in set.jobs() {
-            let mut model = Model::load(set.model(&file)).unwrap_or_else(|error| panic!("{file}: {error}"));
-            for mesh in 0..model.meshes().len() as u32 {
-                model = model.with_skinning(mesh, Skinning::DualQuaternion).unwrap();
-            }
+            let model = Model::load(set.model(&file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+            let model = skinned(&model, Skinning::DualQuaternion);
             for job in list {
                 let baked = sides.bake(&model, Precision::Exact, |animator, id| {
                     if let Some(clip) = job.clip {

@@ -1,6 +1,13 @@
 //! What a hit says, what is not hit, and what is refused.
 
-use sinew::pick::{PickError, RayError, Sides};
+use std::f32::consts::PI;
+
+use glam::Quat;
+use sinew::{
+    deform::DeformError,
+    model::{Influence, Influences, Skin, Skinning},
+    pick::{PickError, RayError, Sides},
+};
 
 use super::*;
 
@@ -178,6 +185,55 @@ fn hidden_parts_and_parts_not_asked_for_are_passed_through() {
 }
 
 #[test]
+fn what_culling_leaves_out_of_view_is_hit_where_it_was_deformed() {
+    let mut stage = Stage::new(&flat(vec![triangle()]));
+    let down = ray(v(0.25, 0.25, 3.0), Vec3::NEG_Z);
+    stage.deformer.animator_mut().set_in_view(Some(&[])).unwrap();
+    assert!(stage.nearest(down).is_some() && stage.is_hit(down));
+}
+
+#[test]
+fn an_instance_that_the_last_run_did_not_deform_is_refused() {
+    let model = flat(vec![triangle()]);
+    let mut stage = Stage::new(&model);
+    let id = stage.id;
+    let down = ray(v(0.25, 0.25, 3.0), Vec3::NEG_Z);
+    let refused = |stage: &mut Stage| {
+        stage.deformer.run().unwrap();
+        let error = DeformError::NotDeformed { instance: id };
+        assert_eq!(stage.deformer.bake(id), Err(error.clone()));
+        assert_eq!(stage.picker.refit(&stage.deformer, id), Err(PickError::Deform(error)));
+        let none = stage.picker.nearest(stage.deformer.animator(), down, &PickOptions::default());
+        assert_eq!(none, Err(PickError::NotPosed));
+    };
+    stage.deformer.animator_mut().set_visible(id, false).unwrap();
+    refused(&mut stage);
+    // Shown again, but not deformed yet.
+    stage.deformer.animator_mut().set_visible(id, true).unwrap();
+    assert!(stage.picker.refit(&stage.deformer, id).is_err());
+    stage.pose();
+    assert!(stage.is_hit(down));
+    stage.deformer.set_views(Some(&[])).unwrap();
+    refused(&mut stage);
+    stage.deformer.set_views(None).unwrap();
+    stage.deformer.animator_mut().show_part(id, 0, false).unwrap();
+    refused(&mut stage);
+}
+
+#[test]
+fn a_part_that_was_hidden_when_deformed_is_not_hit_before_the_next_refit() {
+    let at = |z: f32| (Transform::from_translation(Vec3::Z * z), vec![triangle()]);
+    let mut stage = Stage::new(&model_of(vec![at(2.0), at(1.0)], Vec::new()));
+    let (id, down) = (stage.id, ray(v(0.25, 0.25, 3.0), Vec3::NEG_Z));
+    stage.deformer.animator_mut().show_part(id, 0, false).unwrap();
+    stage.pose();
+    stage.deformer.animator_mut().show_part(id, 0, true).unwrap();
+    assert_eq!(stage.nearest(down).unwrap().part, 1);
+    stage.pose();
+    assert_eq!(stage.nearest(down).unwrap().part, 0);
+}
+
+#[test]
 fn strips_count_their_triangles_from_each_index_and_keep_one_front() {
     let corners = [v(0.0, 0.0, 0.0), v(1.0, 0.0, 0.0), v(0.0, 1.0, 0.0), v(1.0, 1.0, 0.0), v(0.0, 2.0, 0.0)];
     // In an order of its own, so that indices and places differ.
@@ -213,6 +269,48 @@ fn fronts_stay_fronts_where_a_joint_or_the_instance_mirrors() {
         assert_eq!((hit.is_front, hit.normal), (true, Vec3::Z));
         let options = PickOptions { sides: Sides::Front, ..PickOptions::default() };
         assert!(stage.nearest_with(ray(v(x, 0.25, -1.0), Vec3::Z), &options).is_none());
+    }
+}
+
+/// Three joints at the origin that turn by half a turn about x, y and z, and a triangle that follows all of them alike;
+/// beside it another one that a fourth joint mirrors, so that determinants are looked at.
+fn half_turns(skinning: Skinning) -> Model {
+    let mut influences = Influences::default();
+    (0..3).for_each(|_| influences.push((0..3).map(|joint| Influence { joint, weight: 1.0 / 3.0 })));
+    (0..3).for_each(|_| influences.push([Influence { joint: 3, weight: 1.0 }]));
+    let turn = |axis| Transform { rotation: Quat::from_axis_angle(axis, PI), ..Transform::IDENTITY };
+    let mirror = Transform { scale: v(-1.0, 1.0, 1.0), ..Transform::from_translation(Vec3::X * 50.0) };
+    let nodes = [turn(Vec3::X), turn(Vec3::Y), turn(Vec3::Z), mirror];
+    let skeleton = Skeleton::new(nodes.map(|rest| Node { rest, ..Node::default() }).to_vec()).unwrap();
+    let skin = Skin::new("", &skeleton, vec![0, 1, 2, 3], None).unwrap();
+    let desc = list(triangle().positions.repeat(2), None);
+    let desc = PrimitiveDesc { influences: Some(influences), ..desc };
+    Model::new(ModelDesc {
+        skeleton,
+        skins: vec![skin],
+        meshes: vec![Mesh::new("", vec![desc], Vec::new()).unwrap().with_skinning(skinning)],
+        parts: vec![Part { node: 0, mesh: 0, skin: Some(0), weights: Vec::new() }],
+        ..ModelDesc::default()
+    })
+    .unwrap()
+}
+
+#[test]
+fn fronts_are_where_the_skinning_of_the_mesh_turns_them() {
+    // The mean of the three half turns mirrors at the origin; their dual quaternions are half a turn about (1, 1, 1).
+    let turn = Quat::from_axis_angle(Vec3::ONE.normalize(), PI);
+    for (skinning, corners, normal) in [
+        (Skinning::Linear, [v(0.0, 0.0, 0.0), v(-1.0, 0.0, 0.0) / 3.0, v(0.0, -1.0, 0.0) / 3.0], Vec3::NEG_Z),
+        (Skinning::DualQuaternion, [Vec3::ZERO, turn * Vec3::X, turn * Vec3::Y], turn * Vec3::Z),
+    ] {
+        let stage = Stage::new(&half_turns(skinning));
+        let middle = (corners[0] + corners[1] + corners[2]) / 3.0;
+        let hit = stage.nearest(Ray::towards(middle + normal, middle).unwrap()).unwrap();
+        assert!(hit.is_front && hit.position.distance(middle) < 1e-6, "{skinning:?}: {hit:?}");
+        assert!(hit.normal.distance(normal) < 1e-6, "{skinning:?}: {hit:?}");
+        let options = PickOptions { sides: Sides::Front, ..PickOptions::default() };
+        let behind = Ray::towards(middle - normal, middle).unwrap();
+        assert_eq!(stage.nearest_with(behind, &options), None, "{skinning:?}");
     }
 }
 

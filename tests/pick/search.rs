@@ -10,7 +10,7 @@ use super::{
 
 /// A triangle in the world, and what it is called.
 pub(super) struct Placed {
-    name: (u32, usize, u32),
+    name: (u32, u32, u32),
     corners: [Vec3; 3],
 }
 
@@ -18,7 +18,7 @@ pub(super) fn placed(model: &Model, transform: Affine3A, baked: &[BakedPrimitive
     let mut out = Vec::new();
     for baked in baked {
         let part = model.part_of_node(baked.node).unwrap();
-        let primitive = &model.meshes()[baked.mesh as usize].primitives()[baked.primitive];
+        let primitive = &model.meshes()[baked.mesh as usize].primitives()[baked.primitive as usize];
         for (at, corners) in (0..).zip(triangles(primitive)) {
             let place = |vertex: u32| {
                 transform.transform_point3(
@@ -44,7 +44,7 @@ fn triangles(primitive: &Primitive) -> Vec<[u32; 3]> {
 }
 
 /// Every triangle by itself: the sheared edge functions of Woop and others in f64, and the distance rounded once.
-fn search(triangles: &[Placed], ray: Ray) -> Option<((u32, usize, u32), f32)> {
+fn search(triangles: &[Placed], ray: Ray) -> Option<((u32, u32, u32), f32)> {
     let (o, d) = (ray.origin().as_dvec3(), ray.direction().as_dvec3());
     let size = ray.direction().abs();
     let z = if size.x >= size.y && size.x >= size.z {
@@ -57,7 +57,7 @@ fn search(triangles: &[Placed], ray: Ray) -> Option<((u32, usize, u32), f32)> {
     let order = if d[z] < 0.0 { [(z + 2) % 3, (z + 1) % 3] } else { [(z + 1) % 3, (z + 2) % 3] };
     let [x, y] = order;
     let (sx, sy, sz) = (d[x] / d[z], d[y] / d[z], 1.0 / d[z]);
-    let mut best: Option<((u32, usize, u32), f32)> = None;
+    let mut best: Option<((u32, u32, u32), f32)> = None;
     for triangle in triangles {
         let [a, b, c] = triangle
             .corners
@@ -76,7 +76,7 @@ fn search(triangles: &[Placed], ray: Ray) -> Option<((u32, usize, u32), f32)> {
     best
 }
 
-pub(super) fn found(hit: Option<Hit>) -> Option<((u32, usize, u32), f32)> {
+pub(super) fn found(hit: Option<Hit>) -> Option<((u32, u32, u32), f32)> {
     hit.map(|hit| ((hit.part, hit.primitive, hit.triangle), hit.distance))
 }
 

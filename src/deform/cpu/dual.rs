@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     animate::JointMatrix,
-    model::{CHUNK_JOINTS, InfluenceClass},
+    model::{CHUNK_JOINTS, Influence, InfluenceClass},
 };
 
 /// A joint, or a weighted sum of joints: the rotation, and the matrix's columns as quaternions, times the rotation.
@@ -115,7 +115,7 @@ pub(super) fn blend(group: &Group<'_>, joints: &[DualJoint; CHUNK_JOINTS], at: u
             let strongest = strongest_of(strongest_of(Strongest::default(), f), g);
             let pivot = joint(strongest.joint).rotation;
             let sum = joined_four(joined_four(DualJoint::default(), f, pivot), g, pivot);
-            matrix(sum, weights(f) + weights(g))
+            matrix(sum, f.weights.iter().chain(&g.weights).sum())
         }
         InfluenceClass::Any => blend_row(group, at),
     }
@@ -124,12 +124,26 @@ pub(super) fn blend(group: &Group<'_>, joints: &[DualJoint; CHUNK_JOINTS], at: u
 fn blend_row(group: &Group<'_>, at: u32) -> Rows {
     let row = load_row(group.streams, group.precision, at);
     let entries = || row_entries(group, row);
-    let joint = |joint: u32| Rows::from(group.palette[joint as usize]);
-    let strongest =
-        entries().fold(Strongest::default(), |most, (joint, weight)| stronger(most, joint, weight));
-    let pivot = rotation(joint(strongest.joint));
+    blend_about(strongest_entry(entries()), group.palette, entries())
+}
+
+/// One vertex by its own row, which the kernel keeps in that order: the same sums without a workgroup's joints. Of two
+/// joints the kernel takes the first as the pivot; the other one turns every sign round, which is the same matrix.
+pub(super) fn blend_single(palette: &[JointMatrix], row: &[Influence]) -> Rows {
+    let entries = || row.iter().map(|influence| (influence.joint, influence.weight));
+    blend_about(strongest_entry(entries()), palette, entries())
+}
+
+fn strongest_entry(entries: impl Iterator<Item = (u32, f32)>) -> u32 {
+    let strongest = entries.fold(Strongest::default(), |most, (joint, weight)| stronger(most, joint, weight));
+    strongest.joint
+}
+
+fn blend_about(pivot: u32, palette: &[JointMatrix], entries: impl Iterator<Item = (u32, f32)>) -> Rows {
+    let joint = |joint: u32| Rows::from(palette[joint as usize]);
+    let pivot = rotation(joint(pivot));
     let (mut sum, mut weights) = (DualJoint::default(), 0.0);
-    for (place, weight) in entries() {
+    for (place, weight) in entries {
         let m = joint(place);
         sum = joined(sum, dual_joint(m, rotation(m)), weight, pivot);
         weights += weight;

@@ -4,6 +4,7 @@ use glam::{Vec3, Vec4};
 use smallvec::SmallVec;
 
 use super::{
+    dual,
     morph::bounded,
     output::directions,
     skin::{Rows, added, mirrors, skin_tangent, skin_vertex},
@@ -12,7 +13,7 @@ use super::{
 use crate::{
     animate::JointMatrix,
     deform::{frame::active_weight, source::kept_influences},
-    model::{Influence, InfluenceClass, Primitive},
+    model::{Chunk, Influence, InfluenceClass, Influences, Primitive, Skinning},
 };
 
 /// A vertex where the exact kernel puts it.
@@ -23,24 +24,26 @@ pub(crate) struct Single {
     pub(crate) is_mirrored: bool,
 }
 
-/// `palette` starts at the part's first row, `weights` has one per target. `skinned` is false for a part that rides
-/// on its node. The vertex exists.
+/// `palette` starts at the part's first row, `weights` has one per target. `skinning` is that of the mesh, none for a
+/// part that rides on its node. The vertex exists.
 pub(crate) fn deform_single(
     primitive: &Primitive,
-    skinned: bool,
+    skinning: Option<Skinning>,
     palette: &[JointMatrix],
     weights: &[f32],
     vertex: u32,
 ) -> Single {
     let source = morphed(primitive, weights, vertex);
-    let whole = [Influence { joint: 0, weight: 1.0 }];
-    let influences = primitive.influences().filter(|_| skinned);
-    let row: SmallVec<[Influence; 8]> = influences.map_or(&whole[..], |i| i.row(vertex as usize)).into();
-    let mut m = Rows::default();
-    for Influence { joint, weight } in kept_influences(row) {
-        m = added(m, palette[joint as usize].into(), weight);
-    }
-    let skin = skin_vertex(m, &source, true, may_mirror(primitive, skinned, palette, vertex));
+    let (m, may_mirror) = match (skinning, primitive.influences(), chunk_of(primitive, vertex)) {
+        (Some(skinning), Some(influences), Some(chunk)) => {
+            (blended(skinning, influences, palette, vertex), may_mirror(chunk, palette))
+        }
+        _ => {
+            let node = Rows::from(palette[0]);
+            (node, mirrors(node, true))
+        }
+    };
+    let skin = skin_vertex(m, &source, true, may_mirror);
     let [normal, tangent] = directions(&source, &skin, skin_tangent(m, source.tangent, true));
     Single { position: skin.position, normal, tangent, is_mirrored: skin.determinant < 0.0 }
 }
@@ -68,15 +71,25 @@ fn morphed(primitive: &Primitive, weights: &[f32], at: u32) -> Vertex {
     if is_morphed { bounded(vertex) } else { vertex }
 }
 
-/// Whether a joint of the vertex's chunk mirrors, as a workgroup finds out.
-fn may_mirror(primitive: &Primitive, skinned: bool, palette: &[JointMatrix], vertex: u32) -> bool {
-    let does = |joint: u32| mirrors(palette[joint as usize].into(), true);
-    if !skinned {
-        return does(0);
-    }
+fn chunk_of(primitive: &Primitive, vertex: u32) -> Option<&Chunk> {
     let chunks = primitive.chunks();
-    let at = chunks.partition_point(|chunk| chunk.first + chunk.count <= vertex);
-    chunks.get(at).is_some_and(|chunk| {
-        chunk.class == InfluenceClass::Any || chunk.joints.iter().any(|joint| does(*joint))
-    })
+    chunks.get(chunks.partition_point(|chunk| chunk.first + chunk.count <= vertex))
+}
+
+/// The matrix that a vertex is moved by.
+fn blended(skinning: Skinning, influences: &Influences, palette: &[JointMatrix], vertex: u32) -> Rows {
+    let row: SmallVec<[Influence; 8]> = influences.row(vertex as usize).into();
+    let row = kept_influences(row);
+    match skinning {
+        Skinning::Linear => row.iter().fold(Rows::default(), |sum, influence| {
+            added(sum, palette[influence.joint as usize].into(), influence.weight)
+        }),
+        Skinning::DualQuaternion => dual::blend_single(palette, &row),
+    }
+}
+
+/// Whether a joint of a chunk mirrors, as a workgroup finds out.
+fn may_mirror(chunk: &Chunk, palette: &[JointMatrix]) -> bool {
+    let does = |joint: &u32| mirrors(palette[*joint as usize].into(), true);
+    chunk.class == InfluenceClass::Any || chunk.joints.iter().any(does)
 }
