@@ -56,27 +56,31 @@ impl Model {
         }
         let mut copied_skins = vec![None; desc.skins.len()];
         for part in self.parts().iter().filter(|part| is_inside[part.node as usize]) {
-            let skin = part.skin.map(|skin| {
-                *copied_skins[skin as usize].get_or_insert_with(|| {
-                    let original = &self.skins()[skin as usize];
-                    if !original.joints().iter().any(|joint| is_inside[*joint as usize]) {
-                        return skin;
+            let mut copy = Part { node: copy_of(part.node), ..part.clone() };
+            if let Some(skin) = part.skin {
+                let known = &mut copied_skins[skin as usize];
+                let original = &self.skins()[skin as usize];
+                copy.skin = Some(match *known {
+                    Some(copied) => copied,
+                    None if original.joints().iter().any(|joint| is_inside[*joint as usize]) => {
+                        desc.skins.push(rebound(original, &desc.skeleton, copy_of)?);
+                        desc.skins.len() as u32 - 1
                     }
-                    desc.skins.extend(rebound(original, &desc.skeleton, copy_of));
-                    desc.skins.len() as u32 - 1
-                })
-            });
-            desc.parts.push(Part { node: copy_of(part.node), skin, ..part.clone() });
+                    None => skin,
+                });
+                *known = copy.skin;
+            }
+            desc.parts.push(copy);
         }
         Ok(Copied { model: Self::new(desc)?, nodes })
     }
 }
 
-/// The skin with the copies of its joints. Joints stay distinct and in range, so it is one.
+/// The skin with the copies of its joints.
 fn rebound(skin: &Skin, skeleton: &Skeleton, copy_of: impl Fn(u32) -> u32) -> Result<Skin, SkinError> {
     let joints = skin.joints().iter().map(|joint| copy_of(*joint)).collect();
     let binds: Vec<_> = skin.inverse_binds().iter().map(|bind| (*bind).into()).collect();
-    Skin::accept_singular(skin.name(), skeleton, joints, Some(&binds))
+    Skin::accept_duplicates(skin.name(), skeleton, joints, Some(&binds))
 }
 
 fn unknown(index: u32, count: usize) -> ModelError {
