@@ -4,7 +4,7 @@ use glam::{Affine3A, DAffine3};
 
 use super::{
     controls::under,
-    hierarchy::{exact, rounded},
+    exact::{ExactLocal, exact, inverse, rounded},
 };
 use crate::model::{Model, Skeleton, Skin, SkinError, Transform};
 
@@ -45,7 +45,7 @@ pub fn bind_pose(model: &Model, skin: u32) -> Vec<(u32, Transform)> {
         locals[n] = bound[n].and_then(|bound| under(rounded(above), rounded(bound)));
         world[n] = match bound[n].filter(|_| locals[n].is_some()) {
             Some(bound) => bound,
-            None => above * exact(skeleton.rest()[n].to_affine()),
+            None => above * ExactLocal::from(skeleton.rest()[n]).matrix(),
         };
     }
     skin.joints().iter().filter_map(|&node| Some((node, locals[node as usize].take()?))).collect()
@@ -54,8 +54,5 @@ pub fn bind_pose(model: &Model, skin: u32) -> Vec<(u32, Transform)> {
 /// Where each joint of a skin stood in the space of its mesh when it was bound; `None` where its inverse bind matrix
 /// cannot be inverted.
 pub(crate) fn bound_matrices(skin: &Skin) -> impl Iterator<Item = Option<DAffine3>> + '_ {
-    skin.inverse_binds().iter().map(|inverse| {
-        let inverse = exact(*inverse);
-        (inverse.matrix3.determinant() != 0.0).then(|| inverse.inverse())
-    })
+    skin.inverse_binds().iter().map(|matrix| inverse(exact(*matrix)))
 }

@@ -29,13 +29,10 @@ impl Model {
     pub fn with_copy_of(&self, node: u32) -> Result<Copied, ModelError> {
         let skeleton = self.skeleton();
         super::in_range(|| "the copy".into(), "node", node, skeleton.len())?;
-        let mut is_inside = vec![false; skeleton.len()];
-        for &n in skeleton.order() {
-            let parent = skeleton.parents()[n as usize];
-            is_inside[n as usize] = n == node || parent.is_some_and(|parent| is_inside[parent as usize]);
-        }
-        let inside = (0u32..).zip(&is_inside).filter(|(_, inside)| **inside).map(|(n, _)| n);
-        let nodes: Vec<(u32, u32)> = inside.zip(skeleton.len() as u32..).collect();
+        let mut inside = skeleton.sub_tree(node);
+        inside.sort_unstable();
+        let is_inside = |node: u32| inside.binary_search(&node).is_ok();
+        let nodes: Vec<(u32, u32)> = inside.iter().copied().zip(skeleton.len() as u32..).collect();
         let copy_of = |n: u32| nodes.binary_search_by_key(&n, |(n, _)| *n).map_or(n, |at| nodes[at].1);
 
         let mut desc = ModelDesc::clone(&self.data.desc);
@@ -55,14 +52,14 @@ impl Model {
             scene.roots.push(copy_of(node));
         }
         let mut copied_skins = vec![None; desc.skins.len()];
-        for part in self.parts().iter().filter(|part| is_inside[part.node as usize]) {
+        for part in self.parts().iter().filter(|part| is_inside(part.node)) {
             let mut copy = Part { node: copy_of(part.node), ..part.clone() };
             if let Some(skin) = part.skin {
                 let known = &mut copied_skins[skin as usize];
                 let original = &self.skins()[skin as usize];
                 copy.skin = Some(match *known {
                     Some(copied) => copied,
-                    None if original.joints().iter().any(|joint| is_inside[*joint as usize]) => {
+                    None if original.joints().iter().any(|joint| is_inside(*joint)) => {
                         desc.skins.push(rebound(original, &desc.skeleton, copy_of)?);
                         desc.skins.len() as u32 - 1
                     }
