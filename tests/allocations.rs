@@ -26,7 +26,7 @@ use sinew::{
     graph::{Graph, Limits, Runtime, RuntimeOptions, UploadRing},
     ik::{Aim, Ccd, Chain, Spring, SpringJoint, Target, TwoBone},
     pick::{PickOptions, Picker, Ray, Sides, Socket},
-    retarget::{Mode, RestRelative, Retarget, RetargetOptions, WorldCopy},
+    retarget::{Hip, Mode, RestRelative, Retarget, RetargetOptions, WorldCopy},
 };
 
 const FRAMES: u64 = 40;
@@ -285,14 +285,14 @@ fn in_a_pool(run: impl FnOnce() -> u64 + Send) -> u64 {
 fn retargeting(mode: Mode) -> u64 {
     let data = character(1, SHAPE);
     let names = data.skeleton().names().iter().map(|name| (name.clone(), name.clone())).collect();
-    let options = RetargetOptions { mode, names, hip: Some("joint 1".into()), ..Default::default() };
+    let options = RetargetOptions { mode, names, hip: Hip::Named("joint 1".into()), ..Default::default() };
     let mut retarget = Retarget::new(&data, &data, &options).unwrap();
     let (mut source, mut target) = (Pose::rest(&data), Pose::rest(&data));
     let mut time = 0.0;
     steady(|| {
         time += 1.0 / 60.0;
         set_channels(&data, &data.clips()[0], time, &mut source.as_mut());
-        retarget.pose(&source.as_mut(), &mut target.as_mut());
+        retarget.pose(source.as_ref(), &mut target.as_mut()).unwrap();
     })
 }
 

@@ -2,6 +2,8 @@
 #![cfg(all(feature = "gltf", feature = "gpu"))]
 #![allow(
     clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
     clippy::needless_pass_by_value,
     unused_assignments,
     unused_variables,

@@ -1,8 +1,11 @@
 use std::cell::RefCell;
 
-use glam::{Affine3A, DAffine3, DMat3};
+use glam::{Affine3A, DAffine3};
 
-use super::PoseMut;
+use super::{
+    PoseMut,
+    exact::{ExactLocal, exact, rounded},
+};
 use crate::model::Skeleton;
 
 /// Levels up to which rounding stays within two millionths of a chain's length in f32.
@@ -54,23 +57,6 @@ pub(super) fn local(pose: &PoseMut<'_>, node: usize) -> Affine3A {
     Affine3A::from_scale_rotation_translation(scale, rotation, pose.translations[node])
 }
 
-/// The same in f64.
-pub(super) fn exact_local(pose: &PoseMut<'_>, node: usize) -> DAffine3 {
-    let turned = DMat3::from_quat(pose.rotations[node].as_dquat());
-    let matrix3 = turned * DMat3::from_diagonal(pose.scales[node].as_dvec3());
-    DAffine3 { matrix3, translation: pose.translations[node].as_dvec3() }
-}
-
-/// In f64.
-pub(super) fn exact(matrix: Affine3A) -> DAffine3 {
-    DAffine3 { matrix3: matrix.matrix3.as_dmat3(), translation: matrix.translation.as_dvec3() }
-}
-
-/// In f32.
-pub(super) fn rounded(matrix: DAffine3) -> Affine3A {
-    Affine3A { matrix3: matrix.matrix3.as_mat3().into(), translation: matrix.translation.as_vec3a() }
-}
-
 fn set_deep_world(
     skeleton: &Skeleton,
     root: Affine3A,
@@ -92,7 +78,7 @@ fn set_deep_world(
                 continue;
             }
             let above = skeleton.parents()[n].map_or(root, |parent| matrices[parent as usize]);
-            matrices[n] = above * exact_local(pose, n);
+            matrices[n] = above * ExactLocal::of(pose.as_ref(), n).matrix();
             world[n] = rounded(matrices[n]);
         }
     });

@@ -1,7 +1,8 @@
 //! Which node of one model goes with which node of another.
 
-use std::{collections::HashMap, fmt, sync::Arc};
+use std::{fmt, sync::Arc};
 
+use super::node_names::{joints_of_skins, uniquely_named_nodes};
 use crate::model::Model;
 
 /// For some nodes of a follower's model, the node of a leader's model that each goes with. Cheap to clone.
@@ -94,9 +95,9 @@ impl JointMap {
     /// nodes of one model have, map nothing. [`unmapped`](Self::unmapped) says which nodes are left over.
     #[must_use]
     pub fn by_name(follower: &Model, leader: &Model) -> Self {
-        let (own, others) = (unique_names(follower), unique_names(leader));
+        let (own, others) = (uniquely_named_nodes(follower), uniquely_named_nodes(leader));
         let mut pairs: Vec<_> =
-            own.iter().filter_map(|(name, node)| Some(((*node)?, (*others.get(name)?)?))).collect();
+            own.iter().filter_map(|(name, node)| Some((*node, *others.get(name)?))).collect();
         pairs.sort_unstable();
         let mut places = vec![UNMAPPED; follower.skeleton().len()];
         (0..).zip(&pairs).for_each(|(place, (node, _))| places[*node as usize] = place);
@@ -127,7 +128,8 @@ impl JointMap {
     #[must_use]
     pub fn unmapped_joints(&self) -> Vec<u32> {
         let mut nodes = self.unmapped();
-        nodes.retain(|node| self.0.follower.skins().iter().any(|skin| skin.joints().contains(node)));
+        let is_joint = joints_of_skins(&self.0.follower);
+        nodes.retain(|node| is_joint[*node as usize]);
         nodes
     }
 
@@ -143,13 +145,4 @@ impl JointMap {
     pub(super) fn leader(&self) -> &Model {
         &self.0.leader
     }
-}
-
-/// Nodes by name; `None` where several have it.
-fn unique_names(model: &Model) -> HashMap<&str, Option<u32>> {
-    let mut nodes = HashMap::new();
-    for (node, name) in (0..).zip(model.skeleton().names()).filter(|(_, name)| !name.is_empty()) {
-        nodes.entry(name.as_str()).and_modify(|known| *known = None).or_insert(Some(node));
-    }
-    nodes
 }

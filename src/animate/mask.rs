@@ -26,13 +26,9 @@ impl Mask {
     #[must_use]
     pub fn with_tree(mut self, skeleton: &Skeleton, root: u32, weight: f32) -> Self {
         let weights = Arc::make_mut(&mut self.0);
-        let mut inside = vec![false; weights.len()];
-        for &node in skeleton.order() {
-            let parent = skeleton.parents()[node as usize];
-            let node = node as usize;
-            inside[node] = node == root as usize || parent.is_some_and(|parent| inside[parent as usize]);
-            if inside[node] {
-                weights[node] = usable(weight);
+        for node in skeleton.sub_tree(root) {
+            if let Some(own) = weights.get_mut(node as usize) {
+                *own = usable(weight);
             }
         }
         self

@@ -17,7 +17,46 @@ pub struct PoseMut<'a> {
     pub weights: &'a mut [f32],
 }
 
+/// The same as it is to be read.
+#[derive(Clone, Copy, Debug)]
+pub struct PoseRef<'a> {
+    /// One per node.
+    pub translations: &'a [Vec3],
+    /// One per node.
+    pub rotations: &'a [Quat],
+    /// One per node.
+    pub scales: &'a [Vec3],
+    /// Of all parts; [`Model::weight_range`] says where each part's lie.
+    pub weights: &'a [f32],
+}
+
+impl PoseRef<'_> {
+    /// One node's transform.
+    #[must_use]
+    pub fn transform(&self, node: u32) -> Transform {
+        let n = node as usize;
+        Transform { translation: self.translations[n], rotation: self.rotations[n], scale: self.scales[n] }
+    }
+
+    /// Nodes that all three lists have.
+    #[must_use]
+    pub fn nodes(&self) -> usize {
+        self.translations.len().min(self.rotations.len()).min(self.scales.len())
+    }
+}
+
 impl PoseMut<'_> {
+    /// To be read.
+    #[must_use]
+    pub fn as_ref(&self) -> PoseRef<'_> {
+        PoseRef {
+            translations: self.translations,
+            rotations: self.rotations,
+            scales: self.scales,
+            weights: self.weights,
+        }
+    }
+
     /// The same for a shorter time.
     pub(super) fn reborrow(&mut self) -> PoseMut<'_> {
         PoseMut {
@@ -68,11 +107,21 @@ impl Pose {
         }
     }
 
+    /// Borrowed to be read.
+    #[must_use]
+    pub fn as_ref(&self) -> PoseRef<'_> {
+        PoseRef {
+            translations: &self.translations,
+            rotations: &self.rotations,
+            scales: &self.scales,
+            weights: &self.weights,
+        }
+    }
+
     /// One node's transform.
     #[must_use]
     pub fn transform(&self, node: u32) -> Transform {
-        let n = node as usize;
-        Transform { translation: self.translations[n], rotation: self.rotations[n], scale: self.scales[n] }
+        self.as_ref().transform(node)
     }
 }
 

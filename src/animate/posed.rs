@@ -3,7 +3,7 @@
 use glam::{Affine3A, DAffine3, Quat, Vec3};
 
 use super::{
-    hierarchy::{exact, exact_local, rounded},
+    exact::{ExactLocal, exact, rounded},
     math::{normalize, slerp},
     pose::PoseMut,
 };
@@ -212,7 +212,7 @@ impl<'a> Posed<'a> {
             let n = n as usize;
             let known = &mut memory.nodes[n];
             if known.computed <= self.start || known.computed < known.changed.max(computed) {
-                memory.world[n] = world * exact_local(&self.pose, n);
+                memory.world[n] = world * ExactLocal::of(self.pose.as_ref(), n).matrix();
                 known.computed = now;
             }
             known.verified = now;

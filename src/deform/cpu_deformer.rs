@@ -165,13 +165,18 @@ impl CpuDeformer {
         if is_deformed { Ok((group, first)) } else { Err(DeformError::NotDeformed { instance }) }
     }
 
-    /// What the last [`CpuDeformer::run`] read and wrote, to be deformed again elsewhere.
+    /// What the last [`CpuDeformer::run`] read and wrote, to be deformed again elsewhere. Fails with
+    /// [`DeformError::NotRecorded`] once models or instances have changed since.
     pub fn capture(&self) -> Result<Capture, CaptureError> {
-        let groups = self.layout.groups.iter().zip(&self.stages);
-        let captured = groups.map(|(group, stage)| {
-            capture::group(&self.cast, group, stage.frame.words(), &stage.out_a, &stage.out_b)
+        if !self.layout.is_of(&self.cast) {
+            return Err(DeformError::NotRecorded.into());
+        }
+        let both = self.layout.groups.iter().zip(&self.stages);
+        let groups = both.map(|(group, stage)| {
+            capture::group(&self.cast, group, stage.frame.words(), stage.palette.clone())
         });
-        Capture::new("twin", self.streams.clone(), captured.collect::<Result<_, DeformError>>()?)
+        let outputs = self.stages.iter().map(|stage| (stage.out_a.clone(), stage.out_b.clone()));
+        Capture::new("twin", self.streams.clone(), groups.collect::<Result<_, _>>()?, outputs.collect())
     }
 
     /// Every primitive of an instance as of the last [`CpuDeformer::run`], in the instance's space and

@@ -67,6 +67,11 @@ impl OutputLayout {
         Ok(true)
     }
 
+    /// Whether it was laid out for the models and instances that there are.
+    pub(crate) fn is_of(&self, cast: &Cast) -> bool {
+        self.revision == Some(cast.revision())
+    }
+
     /// After [`update`](Self::update): places only what is shown; returns whether anything moved. Outputs of what is not
     /// are nowhere.
     #[cfg(feature = "gpu")]

@@ -1,8 +1,10 @@
 //! A [`Model`] to GLB. Reading the file back gives an equal model, except for what glTF cannot hold:
 //! a mesh's bind matrix (it is already applied), its skinning where that is not linear, weights that do not sum to
-//! one, skins that deform alike, and the model's name.
+//! one, skins that deform alike, and the model's name. Where a skin lists a node more than once, every further joint
+//! becomes a child of that node, without a name, which stands where it does: glTF's joints are unique.
 
 mod clip;
+mod joints;
 mod material;
 mod mesh;
 mod obj;
@@ -12,7 +14,7 @@ pub use obj::Obj;
 
 use serde_json::{Map, Value, json};
 
-use self::writer::Writer;
+use self::{joints::Joints, writer::Writer};
 use crate::model::Model;
 
 /// Why a model was not written.
@@ -57,9 +59,10 @@ impl Model {
             }
         };
         put("meshes", mesh::meshes(self, &mut writer)?);
-        put("skins", skins(self, &mut writer));
+        let joints = Joints::of(self);
+        put("skins", skins(self, &joints, &mut writer));
         put("animations", clip::animations(self, &mut writer));
-        put("nodes", nodes(self));
+        put("nodes", nodes(self, &joints));
         put("scenes", scenes(self));
         put("materials", material::materials(self));
         put("textures", material::textures(self));
@@ -109,13 +112,16 @@ fn named(name: &str) -> Map<String, Value> {
     object
 }
 
-fn nodes(model: &Model) -> Vec<Value> {
+fn nodes(model: &Model, joints: &Joints) -> Vec<Value> {
     let skeleton = model.skeleton();
     let mut children: Vec<Vec<u32>> = vec![Vec::new(); skeleton.len()];
     for (node, parent) in (0u32..).zip(skeleton.parents()) {
         if let Some(parent) = parent {
             children[*parent as usize].push(node);
         }
+    }
+    for (node, parent) in (skeleton.len() as u32..).zip(&joints.added) {
+        children[*parent as usize].push(node);
     }
     let node = |(index, children): (usize, Vec<u32>)| {
         let mut node = named(&skeleton.names()[index]);
@@ -138,16 +144,17 @@ fn nodes(model: &Model) -> Vec<Value> {
         }
         Value::Object(node)
     };
-    children.into_iter().enumerate().map(node).collect()
+    let own = children.into_iter().enumerate().map(node);
+    own.chain(joints.added.iter().map(|_| json!({}))).collect()
 }
 
-fn skins(model: &Model, writer: &mut Writer) -> Vec<Value> {
+fn skins(model: &Model, joints: &Joints, writer: &mut Writer) -> Vec<Value> {
     let mut skins = Vec::new();
-    for skin in model.skins() {
+    for (skin, joints) in model.skins().iter().zip(&joints.of_skins) {
         let matrices: Vec<f32> =
             skin.inverse_binds().iter().flat_map(|m| glam::Mat4::from(*m).to_cols_array()).collect();
         let mut object = named(skin.name());
-        object.insert("joints".into(), json!(skin.joints()));
+        object.insert("joints".into(), json!(joints));
         object.insert("inverseBindMatrices".into(), writer.floats(&matrices, "MAT4").into());
         skins.push(Value::Object(object));
     }

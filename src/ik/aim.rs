@@ -5,10 +5,13 @@ use glam::{DQuat, DVec3, Vec3};
 use super::{
     IkError, Target,
     error::check_node,
-    rotation::{about, across, angle_about, arc, inverse, limited, unit},
+    rotation::{across, angle_about, limited},
 };
 use crate::{
-    animate::{Modifier, Posed},
+    animate::{
+        Modifier, Posed,
+        exact::{about, arc, direction, inverse},
+    },
     model::{Model, Skeleton},
 };
 
@@ -61,7 +64,7 @@ impl Aim {
         let local = posed.local(self.node);
         let (rotation, scale) = (local.rotation.as_dquat(), local.scale.as_dvec3());
         let seen = |own: Vec3| rotation * (scale * own.as_dvec3());
-        let (forward, offset) = (unit(seen(self.forward))?, seen(self.offset));
+        let (forward, offset) = (direction(seen(self.forward))?, seen(self.offset));
         let (target, place) = (back.transform_point3(target), local.translation.as_dvec3());
         let way = target - place;
         // Closer than f32 tells apart is on the node.
@@ -77,7 +80,7 @@ impl Aim {
         }
         let turn = arc(offset + forward * sight, way)?;
         let twist = self.up.and_then(|up| {
-            let axis = unit(way)?;
+            let axis = direction(way)?;
             side(axis, turn * seen(self.up_axis))
                 .zip(side(axis, back.transform_vector3(up.as_dvec3())))
                 .map(|(own, up)| about(axis, angle_about(axis, own, up)))

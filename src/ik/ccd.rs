@@ -1,15 +1,14 @@
 use std::error::Error;
 
-use glam::{DAffine3, DMat3, DQuat, DVec3, Quat};
+use glam::{DAffine3, DQuat, DVec3, Quat};
 
-use super::{
-    Chain, Link, Target,
-    chain::check_blend,
-    error::IkError,
-    rotation::{about, angle_between, rotation_of, turned, unit},
-};
+use super::{Chain, Link, Target, chain::check_blend, error::IkError, rotation::turned};
 use crate::{
-    animate::{Modifier, Posed, math::slerp},
+    animate::{
+        Modifier, Posed,
+        exact::{ExactLocal, about, angle_between, direction, rotation_of},
+        math::slerp,
+    },
     model::{Model, Skeleton},
 };
 
@@ -39,9 +38,7 @@ struct Solver {
 #[derive(Clone, Copy, Debug)]
 struct Joint {
     node: u32,
-    translation: DVec3,
-    rotation: DQuat,
-    scale: DVec3,
+    local: ExactLocal,
     world: DAffine3,
     /// As it was when solving began.
     initial: Quat,
@@ -148,9 +145,7 @@ impl Joint {
     fn new(node: u32) -> Self {
         Self {
             node,
-            translation: DVec3::ZERO,
-            rotation: DQuat::IDENTITY,
-            scale: DVec3::ONE,
+            local: ExactLocal::IDENTITY,
             world: DAffine3::IDENTITY,
             initial: Quat::IDENTITY,
             has_turned: false,
@@ -159,16 +154,9 @@ impl Joint {
 
     fn read(&mut self, posed: &Posed<'_>) {
         let local = posed.local(self.node);
-        self.translation = local.translation.as_dvec3();
-        self.rotation = local.rotation.as_dquat();
-        self.scale = local.scale.as_dvec3();
+        self.local = local.into();
         self.initial = local.rotation;
         self.has_turned = false;
-    }
-
-    fn local(&self) -> DAffine3 {
-        let matrix3 = DMat3::from_quat(self.rotation) * DMat3::from_diagonal(self.scale);
-        DAffine3 { matrix3, translation: self.translation }
     }
 }
 
@@ -184,8 +172,8 @@ impl Solver {
                 break;
             }
         }
-        for joint in self.nodes.iter().filter(|joint| joint.has_turned && joint.rotation.is_finite()) {
-            let solved = joint.rotation.as_quat();
+        for joint in self.nodes.iter().filter(|joint| joint.has_turned && joint.local.rotation.is_finite()) {
+            let solved = joint.local.rotation.as_quat();
             let mixed = if blend < 1.0 { slerp(joint.initial, solved, blend) } else { solved };
             posed.set_rotation(joint.node, mixed);
         }
@@ -202,7 +190,7 @@ impl Solver {
             let (min, max) = (self.chain.min_angle, self.chain.max_angle);
             let Some(turn) = turn(&self.nodes[place].world, effector, target, min, max) else { continue };
             let joint = &mut self.nodes[place];
-            joint.rotation = limited(link, joint.rotation * turn);
+            joint.local.rotation = limited(link, joint.local.rotation * turn);
             (joint.has_turned, any) = (true, true);
             place_from(&mut self.nodes, place, above);
         }
@@ -214,7 +202,7 @@ impl Solver {
 fn place_from(joints: &mut [Joint], first: usize, above: DAffine3) {
     let mut world = first.checked_sub(1).map_or(above, |parent| joints[parent].world);
     for joint in &mut joints[first..] {
-        joint.world = world * joint.local();
+        joint.world = world * joint.local.matrix();
         world = joint.world;
     }
 }
@@ -228,22 +216,22 @@ fn turn(
     max: Option<f32>,
 ) -> Option<DQuat> {
     let back = rotation_of(&link.matrix3).conjugate();
-    let from = unit(turned(back, effector - link.translation))?;
-    let to = unit(turned(back, target - link.translation))?;
+    let from = direction(turned(back, effector - link.translation))?;
+    let to = direction(turned(back, target - link.translation))?;
     let angle = angle_between(from, to);
     if angle < 1e-5 {
         return None;
     }
     let angle = min.map_or(angle, |min| angle.max(f64::from(min)));
     let angle = max.map_or(angle, |max| angle.min(f64::from(max)));
-    let axis = unit(from.cross(to)).unwrap_or_else(|| from.any_orthonormal_vector());
+    let axis = direction(from.cross(to)).unwrap_or_else(|| from.any_orthonormal_vector());
     Some(about(axis, angle))
 }
 
 /// A link's rotation within its limits.
 fn limited(link: &Link, rotation: DQuat) -> DQuat {
     let mut rotation = rotation;
-    if let Some(axis) = link.axis.and_then(|axis| unit(axis.as_dvec3())) {
+    if let Some(axis) = link.axis.and_then(|axis| direction(axis.as_dvec3())) {
         // All of the angle about the axis, on the side where the rotation was.
         let cosine = rotation.w.clamp(-1.0, 1.0);
         let sine = (1.0 - cosine * cosine).sqrt();

@@ -2,8 +2,11 @@ use std::f64::consts::{PI, TAU};
 
 use glam::{DMat3, DQuat, DVec3, Vec3};
 
-use super::{error::IkError, rotation::about};
-use crate::animate::math::{asin, atan2};
+use super::error::IkError;
+use crate::animate::{
+    exact::about,
+    math::{asin, atan2},
+};
 
 /// In which order angles about the three axes make a rotation: `Xyz` turns about x, then about the turned y, then
 /// about the twice turned z, as three.js's `XYZ` does.

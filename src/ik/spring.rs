@@ -2,14 +2,11 @@ use std::error::Error;
 
 use glam::{DQuat, DVec3, Vec3};
 
-use super::{
-    IkError,
-    error::path,
-    rotation::{across, arc, inverse, unit},
-};
+use super::{IkError, error::path, rotation::across};
 use crate::{
     animate::{
         Modifier, Posed,
+        exact::{arc, direction, inverse},
         math::{exp, sin_cos},
     },
     model::{Model, Skeleton},
@@ -162,7 +159,7 @@ impl Point {
                 (self.position, self.velocity) = (position, velocity);
                 continue;
             }
-            let after = unit(position - end[0]).or_else(|| unit(before)).unwrap_or(DVec3::ZERO);
+            let after = direction(position - end[0]).or_else(|| direction(before)).unwrap_or(DVec3::ZERO);
             self.position = end[0] + after * length;
             // The velocity turns with the bone; what changed it did so half way on.
             let turn = arc(before, after).unwrap_or(DQuat::IDENTITY);

@@ -1,10 +1,10 @@
 use glam::{DVec3, Vec3};
 
-use super::{
-    error::{IkError, check_node},
-    rotation::inverse,
+use super::error::{IkError, check_node};
+use crate::{
+    animate::{Posed, exact::inverse},
+    model::Skeleton,
 };
-use crate::{animate::Posed, model::Skeleton};
 
 /// A point that a solver reaches for.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,11 +5,12 @@ use glam::{DQuat, DVec3, Quat, Vec3};
 use super::{
     IkError, Target,
     error::path,
-    rotation::{about, across, angle_about, arc, inverse, local_rotation, unit},
+    rotation::{across, angle_about, local_rotation},
 };
 use crate::{
     animate::{
         Modifier, Posed,
+        exact::{about, arc, direction, inverse},
         math::{atan2, normalize},
     },
     model::{Model, Skeleton},
@@ -83,7 +84,7 @@ impl TwoBone {
         let (upper, lower) = (a - b, c - b);
         let rotation = posed.local(mid).rotation.as_dquat();
         let hinge = match self.hinge {
-            Some(hinge) => unit(rotation * hinge.as_dvec3())?,
+            Some(hinge) => direction(rotation * hinge.as_dvec3())?,
             None => opening(upper, lower, pole.map(|pole| back.transform_point3(pole) - b))?,
         };
         let (upper_flat, lower_flat) = (across(hinge, upper), across(hinge, lower));
@@ -150,11 +151,11 @@ fn opening(upper: DVec3, lower: DVec3, pole: Option<DVec3>) -> Option<DVec3> {
     let normal = upper.cross(lower);
     // Less is taken for straight: the plane would be one of rounding.
     if normal.length() > 1e-3 * upper.length() * lower.length() {
-        return unit(normal);
+        return direction(normal);
     }
-    let limb = unit(-upper)?;
+    let limb = direction(-upper)?;
     let side = pole.map(|pole| across(limb, pole)).filter(|side| side.length() > NEAR * upper.length());
-    unit(limb.cross(side.unwrap_or_else(|| limb.any_orthonormal_vector())))
+    direction(limb.cross(side.unwrap_or_else(|| limb.any_orthonormal_vector())))
 }
 
 /// The turn of the root `a` in the space of its parent: the end `c` towards the target, then the middle joint `b` to the
@@ -162,7 +163,7 @@ fn opening(upper: DVec3, lower: DVec3, pole: Option<DVec3>) -> Option<DVec3> {
 fn turn([a, b, c]: [DVec3; 3], target: DVec3, pole: Option<DVec3>, lean: Option<DVec3>) -> DQuat {
     let turn = arc(c - a, target - a).unwrap_or(DQuat::IDENTITY);
     let Some(pole) = pole else { return turn };
-    let Some(axis) = unit(target - a).or_else(|| unit(c - a)) else {
+    let Some(axis) = direction(target - a).or_else(|| direction(c - a)) else {
         // Folded onto the root and the target there too: any turn will do.
         return arc(b - a, pole - a).unwrap_or(turn);
     };
@@ -171,7 +172,7 @@ fn turn([a, b, c]: [DVec3; 3], target: DVec3, pole: Option<DVec3>, lean: Option<
         side = across(axis, turn * lean.unwrap_or(DVec3::ZERO));
     }
     let wanted = across(axis, pole - a);
-    if wanted.length() < NEAR * pole.distance(a) || unit(side).is_none() {
+    if wanted.length() < NEAR * pole.distance(a) || direction(side).is_none() {
         return turn;
     }
     about(axis, angle_about(axis, side, wanted)) * turn

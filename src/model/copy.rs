@@ -29,13 +29,10 @@ impl Model {
     pub fn with_copy_of(&self, node: u32) -> Result<Copied, ModelError> {
         let skeleton = self.skeleton();
         super::in_range(|| "the copy".into(), "node", node, skeleton.len())?;
-        let mut is_inside = vec![false; skeleton.len()];
-        for &n in skeleton.order() {
-            let parent = skeleton.parents()[n as usize];
-            is_inside[n as usize] = n == node || parent.is_some_and(|parent| is_inside[parent as usize]);
-        }
-        let inside = (0u32..).zip(&is_inside).filter(|(_, inside)| **inside).map(|(n, _)| n);
-        let nodes: Vec<(u32, u32)> = inside.zip(skeleton.len() as u32..).collect();
+        let mut inside = skeleton.sub_tree(node);
+        inside.sort_unstable();
+        let is_inside = |node: u32| inside.binary_search(&node).is_ok();
+        let nodes: Vec<(u32, u32)> = inside.iter().copied().zip(skeleton.len() as u32..).collect();
         let copy_of = |n: u32| nodes.binary_search_by_key(&n, |(n, _)| *n).map_or(n, |at| nodes[at].1);
 
         let mut desc = ModelDesc::clone(&self.data.desc);
@@ -55,28 +52,32 @@ impl Model {
             scene.roots.push(copy_of(node));
         }
         let mut copied_skins = vec![None; desc.skins.len()];
-        for part in self.parts().iter().filter(|part| is_inside[part.node as usize]) {
-            let skin = part.skin.map(|skin| {
-                *copied_skins[skin as usize].get_or_insert_with(|| {
-                    let original = &self.skins()[skin as usize];
-                    if !original.joints().iter().any(|joint| is_inside[*joint as usize]) {
-                        return skin;
+        for part in self.parts().iter().filter(|part| is_inside(part.node)) {
+            let mut copy = Part { node: copy_of(part.node), ..part.clone() };
+            if let Some(skin) = part.skin {
+                let known = &mut copied_skins[skin as usize];
+                let original = &self.skins()[skin as usize];
+                copy.skin = Some(match *known {
+                    Some(copied) => copied,
+                    None if original.joints().iter().any(|joint| is_inside(*joint)) => {
+                        desc.skins.push(rebound(original, &desc.skeleton, copy_of)?);
+                        desc.skins.len() as u32 - 1
                     }
-                    desc.skins.extend(rebound(original, &desc.skeleton, copy_of));
-                    desc.skins.len() as u32 - 1
-                })
-            });
-            desc.parts.push(Part { node: copy_of(part.node), skin, ..part.clone() });
+                    None => skin,
+                });
+                *known = copy.skin;
+            }
+            desc.parts.push(copy);
         }
         Ok(Copied { model: Self::new(desc)?, nodes })
     }
 }
 
-/// The skin with the copies of its joints. Joints stay distinct and in range, so it is one.
+/// The skin with the copies of its joints.
 fn rebound(skin: &Skin, skeleton: &Skeleton, copy_of: impl Fn(u32) -> u32) -> Result<Skin, SkinError> {
     let joints = skin.joints().iter().map(|joint| copy_of(*joint)).collect();
     let binds: Vec<_> = skin.inverse_binds().iter().map(|bind| (*bind).into()).collect();
-    Skin::accept_singular(skin.name(), skeleton, joints, Some(&binds))
+    Skin::accept_duplicates(skin.name(), skeleton, joints, Some(&binds))
 }
 
 fn unknown(index: u32, count: usize) -> ModelError {

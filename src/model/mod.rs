@@ -148,6 +148,9 @@ pub enum ModelError {
         /// Which node.
         node: u32,
     },
+    /// A skin of the result.
+    #[error(transparent)]
+    Skin(#[from] SkinError),
 }
 
 /// A validated, immutable character (or any animated scene). Cloning shares the data.

@@ -115,6 +115,18 @@ impl Skeleton {
         &self.order
     }
 
+    /// A node and everything below it, parents before children; nothing where there is no such node.
+    #[must_use]
+    pub fn sub_tree(&self, root: u32) -> Vec<u32> {
+        let mut is_inside = vec![false; self.len()];
+        for &node in &self.order {
+            let parent = self.parents[node as usize];
+            is_inside[node as usize] =
+                node == root || parent.is_some_and(|parent| is_inside[parent as usize]);
+        }
+        self.order.iter().copied().filter(|&node| is_inside[node as usize]).collect()
+    }
+
     /// Levels: 0 without nodes, 1 for roots alone.
     #[must_use]
     pub fn depth(&self) -> u32 {

@@ -5,10 +5,14 @@ use glam::{DQuat, DVec3};
 use super::{
     Align,
     mapping::{MappedJoint, RestAngle},
-    matrix::{Local, Worlds, inverse, unit},
+    matrix::{Worlds, inverse},
 };
 use crate::{
-    animate::{Pose, math::normalize},
+    animate::{
+        Pose,
+        exact::{self, ExactLocal, direction, unit},
+        math::normalize,
+    },
     model::Skeleton,
 };
 
@@ -33,14 +37,14 @@ pub(super) fn align(
     pose: &mut Pose,
     target: &mut Worlds,
 ) -> Vec<RestAngle> {
-    target.set(&pose.as_mut());
+    target.set(pose.as_ref());
     let names = bodies.skeleton.names();
     let pairs = next_joints(bodies, target);
     let mut angles = Vec::new();
     for at in 0..target.chain().len() {
         let (node, parent) = target.chain()[at];
         let n = node as usize;
-        target.place(node, parent, Local::of(&pose.as_mut(), n));
+        target.place(node, parent, ExactLocal::of(pose.as_ref(), n));
         let Some((to_next, wanted)) = pairs[n] else { continue };
         let (matrix, rotation) = target.at(Some(node));
         let found = matrix.transform_vector3(to_next);
@@ -53,7 +57,7 @@ pub(super) fn align(
         if is_aligned {
             let (_, above) = target.at(parent);
             pose.rotations[n] = normalize(unit(above.conjugate() * arc * rotation).as_quat());
-            target.place(node, parent, Local::of(&pose.as_mut(), n));
+            target.place(node, parent, ExactLocal::of(pose.as_ref(), n));
         }
         // For people alone, so it need not be the same to the last bit everywhere.
         let degrees = cosine.clamp(-1.0, 1.0).acos().to_degrees() as f32;
@@ -93,18 +97,9 @@ fn next_joints(bodies: &Bodies<'_>, target: &Worlds) -> Vec<Option<(DVec3, DVec3
 
 /// The shortest turn from one direction to another and the cosine between them; `None` where one has no length.
 fn arc(from: DVec3, to: DVec3) -> Option<(DQuat, f64)> {
-    let (from, to) = (direction(from)?, direction(to)?);
-    let cosine = from.dot(to);
-    if cosine < -1.0 + 1e-12 {
-        // Any axis across will do.
-        let across = direction(from.cross(if from.x.abs() < 0.5 { DVec3::X } else { DVec3::Y }))?;
-        return Some((DQuat::from_xyzw(across.x, across.y, across.z, 0.0), cosine));
-    }
-    let axis = from.cross(to);
-    Some((unit(DQuat::from_xyzw(axis.x, axis.y, axis.z, 1.0 + cosine)), cosine))
-}
-
-fn direction(v: DVec3) -> Option<DVec3> {
-    let length = v.length();
-    (length > 1e-9 && length.is_finite()).then(|| v / length)
+    /// Metres; less points nowhere.
+    const LEAST: f64 = 1e-9;
+    let points = |v: DVec3| direction(v).filter(|_| v.length() > LEAST);
+    let (from, to) = (points(from)?, points(to)?);
+    Some((exact::arc(from, to)?, from.dot(to)))
 }

@@ -12,8 +12,6 @@ use crate::{
 const MOST_FRAMES: u64 = 1_000_000;
 /// Scales that differ less, relative to rest, are the same.
 const SCALE_TOLERANCE: f32 = 1e-4;
-/// Seconds before the end at which the last key is taken, so that a clip that loops is not back at its start.
-const BEFORE_END: f64 = 1e-7;
 
 impl Retarget {
     /// A clip of the source as one of the target, with the same name. It has `duration · fps` keys a track, rounded,
@@ -29,14 +27,11 @@ impl Retarget {
         let times = times(source, options)?;
         let mut tracks = self.tracks(&times, options.keep);
         let (mut source_pose, mut target_pose) = (Pose::rest(&model), Pose::rest(&self.target));
-        let last = times.len() - 1;
-        for (frame, time) in times.iter().enumerate() {
-            let end = (f64::from(source.duration()) - BEFORE_END).max(0.0);
-            let time = if frame == last && frame > 0 { end } else { *time };
+        for time in &times {
             set_rest(&model, &mut source_pose.as_mut());
-            set_channels(&model, source, time as f32, &mut source_pose.as_mut());
+            set_channels(&model, source, *time as f32, &mut source_pose.as_mut());
             set_rest(&self.target, &mut target_pose.as_mut());
-            self.pose(&source_pose.as_mut(), &mut target_pose.as_mut());
+            self.pose(source_pose.as_ref(), &mut target_pose.as_mut())?;
             tracks.iter_mut().for_each(|track| push(track, &target_pose));
         }
         Ok(Clip::new(source.name(), tracks)?)

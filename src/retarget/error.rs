@@ -1,4 +1,7 @@
-use crate::model::ClipError;
+use crate::{
+    animate::{AnimateError, InstanceId},
+    model::ClipError,
+};
 
 /// Why motion is not taken over.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -57,10 +60,10 @@ pub enum RetargetError {
         /// How many there are.
         count: usize,
     },
-    /// A reference pose of another model.
+    /// A pose of another model.
     #[error("{option} has {found} nodes, the model {expected}")]
     PoseSize {
-        /// Which option.
+        /// `source_rest` or `target_rest` of the options, or `source` or `target` of [`Retarget::pose`](super::Retarget::pose).
         option: &'static str,
         /// Nodes of the shortest list of the pose.
         found: usize,
@@ -117,6 +120,17 @@ pub enum RetargetError {
         /// Keys allowed.
         most: u64,
     },
+    /// An instance of another model.
+    #[error("instance {instance:?} is of another model than the {which} that this was made for")]
+    OtherModel {
+        /// `source` or `target`.
+        which: &'static str,
+        /// The instance given.
+        instance: InstanceId,
+    },
+    /// What the animator refused.
+    #[error(transparent)]
+    Animate(#[from] AnimateError),
     /// Keys that make no clip.
     #[error(transparent)]
     Clip(#[from] ClipError),

@@ -1,9 +1,12 @@
 //! Names to nodes, and what became of each of them.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
-use super::{Mode, RetargetError, RetargetOptions, TargetJoints};
-use crate::model::Model;
+use super::{Hip, Mode, RetargetError, RetargetOptions, TargetJoints};
+use crate::{
+    animate::node_names::{joints_of_skins, nodes_by_name_joints_first},
+    model::Model,
+};
 
 /// What was mapped and what was not.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -92,43 +95,36 @@ impl Joints {
     }
 }
 
-/// Which nodes are joints of any skin.
-pub(super) fn joints_of_skins(model: &Model) -> Vec<bool> {
-    let mut is_joint = vec![false; model.skeleton().len()];
-    model.skins().iter().flat_map(|skin| skin.joints()).for_each(|&node| is_joint[node as usize] = true);
-    is_joint
-}
-
-/// Pairs up joints by the names of the options.
+/// Pairs up joints by the names of the options; `hip` is a source name.
 pub(super) fn map(
     source: &Model,
     target: &Model,
     joints: &Joints,
     options: &RetargetOptions,
+    hip: Option<&str>,
 ) -> Result<Report, RetargetError> {
     let Some((first_target, first_source)) = options.names.first_key_value() else {
         return Err(RetargetError::NoNames);
     };
-    let sources = nodes_by_name(source);
+    let sources = nodes_by_name_joints_first(source);
     let names = target.skeleton().names();
     let mut report = Report::default();
     for &node in &joints.nodes {
         let source_name = options.names.get(&names[node as usize]);
         match source_name.and_then(|name| Some((name, *sources.get(name.as_str())?))) {
             Some((name, source)) => {
-                let is_hip = options.hip.as_ref() == Some(name);
+                let is_hip = hip == Some(name.as_str());
                 report.mapped.push(MappedJoint { target: node, source, is_hip });
             }
             None => report.unmapped.push(node),
         }
     }
-    let targets: HashMap<&str, ()> =
-        joints.nodes.iter().map(|&node| (names[node as usize].as_str(), ())).collect();
+    let targets: HashSet<&str> = joints.nodes.iter().map(|&node| names[node as usize].as_str()).collect();
     for (target, source) in &options.names {
         if !sources.contains_key(source.as_str()) {
             report.unknown_sources.push((target.clone(), source.clone()));
         }
-        if !targets.contains_key(target.as_str()) {
+        if !targets.contains(target.as_str()) {
             report.unknown_targets.push(target.clone());
         }
     }
@@ -145,23 +141,11 @@ pub(super) fn map(
             source_name: first_source.clone(),
         });
     }
-    match &options.hip {
-        Some(hip) if !report.mapped.iter().any(|joint| joint.is_hip) => {
-            Err(RetargetError::UnknownHip { hip: hip.clone() })
+    match (&options.hip, hip) {
+        // One that was looked for may be no joint of this target.
+        (Hip::Named(_), Some(hip)) if !report.mapped.iter().any(|joint| joint.is_hip) => {
+            Err(RetargetError::UnknownHip { hip: hip.to_owned() })
         }
         _ => Ok(report),
     }
-}
-
-/// The first joint of a skin with each name, else the first node.
-pub(super) fn nodes_by_name(model: &Model) -> HashMap<&str, u32> {
-    let is_joint = joints_of_skins(model);
-    let names = model.skeleton().names();
-    let mut nodes = HashMap::new();
-    for wanted in [true, false] {
-        for (node, name) in (0u32..).zip(names).filter(|(node, _)| is_joint[*node as usize] == wanted) {
-            nodes.entry(name.as_str()).or_insert(node);
-        }
-    }
-    nodes
 }

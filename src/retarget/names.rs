@@ -1,7 +1,9 @@
 use std::collections::{BTreeMap, HashMap};
 
-use super::mapping::{joints_of_skins, nodes_by_name};
-use crate::model::Model;
+use crate::{
+    animate::node_names::{names_of_joints_or_all, nodes_by_name_joints_first},
+    model::Model,
+};
 
 /// What tools put before every joint's name, in lower case; digits and a separator may follow.
 const PREFIXES: [&str; 7] = ["mixamorig", "bip001", "bip01", "cc_base", "valvebiped", "j_bip", "def"];
@@ -17,18 +19,18 @@ const HIPS: [&str; 3] = ["hip", "hips", "pelvis"];
 #[must_use]
 pub fn names_alike(source: &Model, target: &Model) -> BTreeMap<String, String> {
     let mut sources = HashMap::new();
-    for name in joint_names(source) {
+    for name in names_of_joints_or_all(source) {
         sources.entry(plain(name)).or_insert(name);
     }
     let pair = |name: &str| Some((name.to_owned(), (*sources.get(&plain(name))?).to_owned()));
-    joint_names(target).filter_map(pair).collect()
+    names_of_joints_or_all(target).filter_map(pair).collect()
 }
 
 /// The source joint that carries the body, among those that `names` maps: the first called `hip`, `hips` or `pelvis`
 /// but for what [`names_alike`] leaves out, else the one that all others hang on.
 #[must_use]
 pub fn hip_of(source: &Model, names: &BTreeMap<String, String>) -> Option<String> {
-    let nodes = nodes_by_name(source);
+    let nodes = nodes_by_name_joints_first(source);
     let skeleton = source.skeleton();
     let name_of = |node: u32| &skeleton.names()[node as usize];
     let mut is_mapped = vec![false; skeleton.len()];
@@ -43,14 +45,6 @@ pub fn hip_of(source: &Model, names: &BTreeMap<String, String>) -> Option<String
     let is_below =
         |node: u32| std::iter::successors(Some(node), |&n| skeleton.parents()[n as usize]).any(|n| n == top);
     mapped.all(is_below).then(|| name_of(top).clone())
-}
-
-/// Names of the joints of all skins, in node order; of all nodes where there is no skin. Never empty ones.
-fn joint_names(model: &Model) -> impl Iterator<Item = &str> {
-    let is_joint = joints_of_skins(model);
-    let all = model.skins().is_empty();
-    let names = model.skeleton().names().iter().zip(is_joint);
-    names.filter(move |(name, joint)| !name.is_empty() && (all || *joint)).map(|(name, _)| name.as_str())
 }
 
 /// A name without what differs from tool to tool.

@@ -14,9 +14,8 @@ pub struct RetargetOptions {
     /// Target name to source name. A name that several target joints have counts for each of them; among source
     /// nodes of one name the first joint of a skin is taken, else the first node.
     pub names: BTreeMap<String, String>,
-    /// Name of the source joint whose translation counts; `None` where only rotations do. It must be among the
-    /// values of `names`.
-    pub hip: Option<String>,
+    /// The source joint whose translation counts.
+    pub hip: Hip,
     /// How much of the hip's movement is taken over, per axis of the target's space.
     pub hip_influence: Vec3,
     /// Added to where the hip comes to, before the scale: in metres of the source.
@@ -29,19 +28,31 @@ pub struct RetargetOptions {
 }
 
 impl Default for RetargetOptions {
-    /// [`Mode::RestRelative`], nothing mapped, hip `"hip"`, influence 1 along each axis, no offset, scale 1.
+    /// [`Mode::RestRelative`], nothing mapped, the hip that [`Hip::Auto`] finds, influence 1 along each axis, no offset, scale 1.
     fn default() -> Self {
         Self {
             mode: Mode::RestRelative(RestRelative::default()),
             target: TargetJoints::default(),
             names: BTreeMap::new(),
-            hip: Some("hip".into()),
+            hip: Hip::Auto,
             hip_influence: Vec3::ONE,
             hip_position: Vec3::ZERO,
             scale: 1.0,
             local_offsets: BTreeMap::new(),
         }
     }
+}
+
+/// The source joint that carries the body: beside its rotation its translation is taken over.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Hip {
+    /// What [`hip_of`](super::hip_of) finds among the mapped ones; none where it finds none.
+    #[default]
+    Auto,
+    /// That of this name, which must be among the values of [`RetargetOptions::names`].
+    Named(String),
+    /// None: only rotations count.
+    None,
 }
 
 /// The two arithmetics; the [module](super) has their formulas.
@@ -99,10 +110,10 @@ pub struct RestRelative {
 #[non_exhaustive]
 pub enum Align {
     /// None: a target that rests differently keeps the difference.
-    #[default]
     Off,
     /// Those more than 20 degrees apart: arms that rest level in one body and lowered in the other, but not the small
     /// differences in how bodies are built.
+    #[default]
     Far,
     /// Those of these target names.
     Joints(BTreeSet<String>),

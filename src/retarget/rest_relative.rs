@@ -5,11 +5,16 @@ use glam::{DQuat, DVec3, Quat};
 use super::{
     RestRelative, RetargetError, RetargetOptions,
     align::{Bodies, align},
+    check_size,
     mapping::Report,
-    matrix::{Local, Worlds, finite, inverse, unit},
+    matrix::{Worlds, finite, inverse},
 };
 use crate::{
-    animate::{Pose, PoseMut, math::normalize},
+    animate::{
+        Pose, PoseMut,
+        exact::{ExactLocal, unit},
+        math::normalize,
+    },
     model::Model,
 };
 
@@ -53,7 +58,7 @@ impl Plan {
     ) -> Result<Self, RetargetError> {
         let turn = mode.turn.as_dquat().normalize();
         let mut before = source.1.clone();
-        before.set(&reference(source.0, mode.source_rest.as_ref(), "source_rest")?.as_mut());
+        before.set(reference(source.0, mode.source_rest.as_ref(), "source_rest")?.as_ref());
         let mut after = Worlds::above(target.skeleton(), report.mapped.iter().map(|joint| joint.target));
         let mut pose = reference(target, mode.target_rest.as_ref(), "target_rest")?;
         let bodies = Bodies { source: &before, turn, skeleton: target.skeleton(), mapped: &report.mapped };
@@ -101,7 +106,7 @@ impl Plan {
                     }
                 }
             }
-            self.target.place(node, parent, Local::of(target, n));
+            self.target.place(node, parent, ExactLocal::of(target.as_ref(), n));
         }
     }
 }
@@ -109,11 +114,7 @@ impl Plan {
 /// A reference pose; without one, the rest pose.
 fn reference(model: &Model, pose: Option<&Pose>, option: &'static str) -> Result<Pose, RetargetError> {
     let pose = pose.cloned().unwrap_or_else(|| Pose::rest(model));
-    let expected = model.skeleton().len();
-    let found = pose.translations.len().min(pose.rotations.len()).min(pose.scales.len());
-    if found < expected {
-        return Err(RetargetError::PoseSize { option, found, expected });
-    }
+    check_size(option, pose.as_ref(), model)?;
     let is_number = |q: &Quat| q.is_finite() && q.length_squared() > 0.0;
     let mut vectors = pose.translations.iter().chain(&pose.scales);
     if !pose.rotations.iter().all(is_number) || !vectors.all(|v| v.is_finite()) {

@@ -6,10 +6,17 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 use super::{
     RetargetOptions, WorldCopy,
-    mapping::{Joints, Report, joints_of_skins},
-    matrix::{Local, Worlds, inverse, lengths, rotation, unscaled},
+    mapping::{Joints, Report},
+    matrix::{Worlds, inverse},
 };
-use crate::{animate::PoseMut, model::Model};
+use crate::{
+    animate::{
+        PoseMut, bound_matrices,
+        exact::{ExactLocal, lengths, of_orthogonal, unscaled},
+        node_names::joints_of_skins,
+    },
+    model::Model,
+};
 
 /// What the steps need, and where they work.
 #[derive(Clone, Debug)]
@@ -24,7 +31,7 @@ pub(super) struct Plan {
     hip_offset: DVec3,
     order: Vec<u32>,
     parents: Vec<Option<u32>>,
-    locals: Vec<Local>,
+    locals: Vec<ExactLocal>,
     world: Vec<DAffine3>,
     /// Translations of the joints before they are placed.
     kept: Vec<DVec3>,
@@ -44,7 +51,7 @@ struct Joint {
 #[derive(Clone, Copy, Debug)]
 struct Bind {
     world: DAffine3,
-    local: Local,
+    local: ExactLocal,
     /// The parent is a joint of another skin: the local transform depends on where that is now.
     is_hung: bool,
 }
@@ -63,6 +70,7 @@ impl Plan {
         joints: &Joints,
         report: &Report,
         options: &RetargetOptions,
+        hip: Option<&str>,
         mode: WorldCopy,
     ) -> Self {
         let skeleton = target.skeleton();
@@ -74,7 +82,10 @@ impl Plan {
         };
         let mesh = joints.skinned.map(|(mesh, _)| mesh);
         let below_mesh = match mesh {
-            Some(mesh) if mode.preserve_bone_matrix => below(target, mesh),
+            Some(mesh) if mode.preserve_bone_matrix => {
+                let below = target.skeleton().sub_tree(mesh);
+                below.into_iter().filter(|&node| node != mesh).collect()
+            }
             _ => Vec::new(),
         };
         let scale = f64::from(options.scale);
@@ -88,7 +99,7 @@ impl Plan {
             hip_offset: options.hip_position.as_dvec3() * scale,
             order: skeleton.order().to_vec(),
             parents: skeleton.parents().to_vec(),
-            locals: vec![Local::IDENTITY; skeleton.len()],
+            locals: vec![ExactLocal::IDENTITY; skeleton.len()],
             world: vec![DAffine3::IDENTITY; skeleton.len()],
             kept: vec![DVec3::ZERO; joints.nodes.len()],
         };
@@ -105,7 +116,7 @@ impl Plan {
                 node,
                 source: pair.map(|joint| joint.source),
                 is_hip,
-                keeps_translation: mode.preserve_bone_positions && options.hip.as_ref() != Some(known_as),
+                keeps_translation: mode.preserve_bone_positions && hip != Some(known_as.as_str()),
                 offset: offset.map(|offset| offset.as_dquat().normalize()),
                 bind: binds.get(index).copied(),
             });
@@ -136,7 +147,7 @@ impl Plan {
     fn set_bind_pose(&mut self, target: &PoseMut<'_>) {
         for at in 0..self.order.len() {
             let node = self.order[at];
-            self.locals[node as usize] = Local::of(target, node as usize);
+            self.locals[node as usize] = ExactLocal::of(target.as_ref(), node as usize);
             self.renew(node);
         }
         for joint in &self.joints {
@@ -148,7 +159,7 @@ impl Plan {
             let node = joint.node as usize;
             if let Some(bind) = joint.bind {
                 self.locals[node] = match self.parents[node].filter(|_| bind.is_hung) {
-                    Some(parent) => Local::split(inverse(self.world[parent as usize]) * bind.world),
+                    Some(parent) => ExactLocal::split(inverse(self.world[parent as usize]) * bind.world),
                     None => bind.local,
                 };
             }
@@ -188,18 +199,18 @@ impl Plan {
             global.translation = global.translation * self.hip_scale + self.hip_offset;
         }
         let above = self.parents[node].map(|parent| inverse(self.world[parent as usize]));
-        self.locals[node] = Local::split(above.map_or(global, |above| above * global));
+        self.locals[node] = ExactLocal::split(above.map_or(global, |above| above * global));
         self.renew(joint.node);
     }
 }
 
 /// Rotation and translation of a matrix without its scale; `None` where an axis has no length, and so no direction.
 fn turned(matrix: DAffine3, offset: Option<DQuat>) -> Option<DAffine3> {
-    let scale = lengths(matrix.matrix3);
+    let scale = lengths(&matrix.matrix3);
     if !(scale.min_element() > 0.0 && scale.is_finite()) {
         return None;
     }
-    let mut matrix3 = DMat3::from_quat(rotation(unscaled(matrix.matrix3, scale)));
+    let mut matrix3 = DMat3::from_quat(of_orthogonal(unscaled(&matrix.matrix3, scale)));
     if let Some(offset) = offset {
         matrix3 *= DMat3::from_quat(offset);
     }
@@ -210,11 +221,8 @@ fn turned(matrix: DAffine3, offset: Option<DQuat>) -> Option<DAffine3> {
 /// Empty for a bare skeleton.
 fn bind_pose(target: &Model, joints: &Joints) -> Vec<Bind> {
     let Some((_, skin)) = joints.skinned else { return Vec::new() };
-    let inverse_binds = target.skins()[skin as usize].inverse_binds();
-    let world: Vec<_> = inverse_binds
-        .iter()
-        .map(|m| inverse(DAffine3 { matrix3: m.matrix3.as_dmat3(), translation: m.translation.as_dvec3() }))
-        .collect();
+    let bound = bound_matrices(&target.skins()[skin as usize]);
+    let world: Vec<_> = bound.map(|matrix| matrix.unwrap_or(DAffine3::ZERO)).collect();
     let mut of_node = vec![None; target.skeleton().len()];
     (0..).zip(&joints.nodes).for_each(|(joint, &node)| of_node[node as usize] = Some(joint as usize));
     let is_joint = joints_of_skins(target);
@@ -223,20 +231,9 @@ fn bind_pose(target: &Model, joints: &Joints) -> Vec<Bind> {
         let above: Option<usize> = parent.and_then(|parent| of_node[parent as usize]);
         let local = above.map_or(own, |above| inverse(world[above]) * own);
         let is_hung = above.is_none() && parent.is_some_and(|parent| is_joint[parent as usize]);
-        Bind { world: own, local: Local::split(local), is_hung }
+        Bind { world: own, local: ExactLocal::split(local), is_hung }
     };
     joints.nodes.iter().zip(&world).map(bind).collect()
-}
-
-/// All nodes below one, parents first.
-fn below(target: &Model, top: u32) -> Vec<u32> {
-    let skeleton = target.skeleton();
-    let mut is_below = vec![false; skeleton.len()];
-    for &node in skeleton.order() {
-        let parent = skeleton.parents()[node as usize];
-        is_below[node as usize] = parent.is_some_and(|p| p == top || is_below[p as usize]);
-    }
-    skeleton.order().iter().copied().filter(|&node| is_below[node as usize]).collect()
 }
 
 /// The order of work: before a joint is placed, what stands above it, itself and the mesh node are renewed as far

@@ -44,6 +44,22 @@ fn gloved() -> Model {
 }
 
 #[test]
+fn a_copied_mesh_whose_skin_lists_a_node_twice_follows_the_copies() {
+    let model = gloved();
+    let skin = Skin::accept_duplicates("skin", model.skeleton(), vec![HIP, HAND_2, HAND_2], None).unwrap();
+    let twice = Model::new(ModelDesc {
+        skeleton: model.skeleton().clone(),
+        skins: vec![skin],
+        meshes: model.meshes().to_vec(),
+        parts: model.parts().to_vec(),
+        ..Default::default()
+    });
+    let copied = twice.unwrap().with_copy_of(ARM_2).unwrap().model;
+    assert_eq!(copied.parts()[1].skin, Some(1));
+    assert_eq!(copied.skins()[1].joints(), [HIP, 6, 6]);
+}
+
+#[test]
 fn a_copied_mesh_follows_copied_joints_and_an_outer_joint_stays_the_original() {
     let copied = gloved().with_copy_of(ARM_2).unwrap();
     assert_eq!(copied.nodes, [(ARM_2, 4), (GLOVE, 5), (HAND_2, 6)]);

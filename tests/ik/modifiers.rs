@@ -313,7 +313,7 @@ fn deformed_vertices_follow_modifiers() {
 
 #[cfg(feature = "gpu")]
 #[test]
-fn so_do_vertices_on_the_gpu_however_palettes_get_there() {
+fn vertices_on_the_gpu_follow_modifiers_whether_palettes_are_kept_or_not() {
     use sinew::{Deformer, DeformerOptions};
     for keep_palettes in [true, false] {
         let (device, queue) = common::gpu::device();

@@ -104,7 +104,7 @@ fn furthest(a: &[Vec3], b: &[Vec3]) -> f32 {
 }
 
 #[test]
-fn frame_rates_agree() {
+fn a_spring_at_30_frames_a_second_swings_as_at_960() {
     let joint = SpringJoint { stiffness: 60.0, damping: 3.0, gravity: GRAVITY };
     // One bone: only the way of its root between two frames differs, which is a line at 30 a second.
     // Three: also those of the bones, each the root of the next.

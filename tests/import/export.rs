@@ -198,3 +198,60 @@ fn joints_over_16_bits_are_refused() {
     let error = Model::new(source).unwrap().to_glb().unwrap_err();
     assert_eq!(error, ExportError::Joint { mesh: 0, primitive: 0, joint: 70_000 });
 }
+
+/// A bar of which both nodes are listed twice: the first with the same matrix, the second with another.
+fn listed_twice() -> Model {
+    let node =
+        |parent, y: f32| Node { parent, rest: Transform::from_translation(Vec3::Y * y), ..Node::default() };
+    let skeleton = Skeleton::new(vec![node(None, 0.5), node(Some(0), 1.0), node(None, 0.0)]).unwrap();
+    let up = |y: f32| Mat4::from_translation(Vec3::NEG_Y * y);
+    let binds = [up(0.5), up(1.5), up(0.5), Mat4::from_scale(Vec3::splat(2.0))];
+    let skin = || Skin::accept_duplicates("", &skeleton, vec![0, 1, 0, 1], Some(&binds)).unwrap();
+    let mut influences = Influences::default();
+    (0..4).for_each(|joint| influences.push([Influence { joint, weight: 1.0 }]));
+    let primitive = PrimitiveDesc {
+        topology: sinew::model::Topology::Points,
+        positions: (0..4).map(|i| Vec3::new(i as f32, 1.0, 2.0)).collect(),
+        normals: vec![Vec3::Z; 4],
+        influences: Some(influences),
+        ..Default::default()
+    };
+    let turn = Track {
+        node: 1,
+        channel: Channel::Rotation,
+        interpolation: Interpolation::Linear,
+        times: vec![0.0],
+        values: vec![0.6, 0.0, 0.0, 0.8],
+        width: 4,
+    };
+    Model::new(ModelDesc {
+        skins: vec![skin()],
+        skeleton,
+        meshes: vec![Mesh::new("", vec![primitive], Vec::new()).unwrap()],
+        parts: vec![Part { node: 2, mesh: 0, skin: Some(0), weights: Vec::new() }],
+        clips: vec![Clip::new("turn", vec![turn]).unwrap()],
+        ..Default::default()
+    })
+    .unwrap()
+}
+
+/// Vertices at the end of the first clip.
+fn deformed(model: &Model) -> Vec<Vec3> {
+    let mut deformer = sinew::CpuDeformer::new();
+    let id = deformer.add_model(model, sinew::Precision::Exact).unwrap();
+    let instance = deformer.spawn(id).unwrap();
+    deformer.animator_mut().play(instance, 0).unwrap();
+    deformer.run().unwrap();
+    deformer.bake(instance).unwrap().into_iter().flat_map(|primitive| primitive.vertices.positions).collect()
+}
+
+#[test]
+fn a_node_that_a_skin_lists_twice_is_written_with_a_child_that_strict_import_takes() {
+    let model = listed_twice();
+    let strict = ImportOptions { strict: true, ..Default::default() };
+    let read = Model::from_bytes(&model.to_glb().unwrap(), &strict).unwrap();
+    assert_eq!(read.diagnostics(), []);
+    assert_eq!(read.skins()[0].joints(), [0, 1, 3, 4]);
+    assert_eq!(read.skeleton().parents(), [None, Some(0), None, Some(0), Some(1)]);
+    assert_eq!(deformed(&read), deformed(&model));
+}

@@ -80,7 +80,7 @@ pub(crate) fn world_copy(mode: WorldCopy) -> RetargetOptions {
 pub(crate) fn retargeted(source: &Model, pose: &Pose, target: &Model, options: &RetargetOptions) -> Pose {
     let mut out = Pose::rest(target);
     let mut retarget = Retarget::new(source, target, options).unwrap();
-    retarget.pose(&pose.clone().as_mut(), &mut out.as_mut());
+    retarget.pose(pose.as_ref(), &mut out.as_mut()).unwrap();
     out
 }
 

@@ -9,6 +9,7 @@
 
 mod bodies;
 mod clips;
+mod drive;
 mod names;
 mod oracle;
 #[cfg(feature = "cli")]

@@ -8,7 +8,7 @@ use sinew::{
     Model,
     animate::Pose,
     model::{Channel, Clip, Skin, Transform},
-    retarget::{BakeOptions, Mode, Retarget, RetargetOptions, TargetJoints, WorldCopy},
+    retarget::{BakeOptions, Hip, Mode, Retarget, RetargetOptions, TargetJoints, WorldCopy},
 };
 
 use crate::bodies::{model, node, skinned, track};
@@ -80,8 +80,8 @@ fn options(value: &Value) -> RetargetOptions {
     let names: BTreeMap<_, _> =
         entries("names").iter().map(|(k, v)| (k.clone(), v.as_str().unwrap().to_owned())).collect();
     let hip = match value.get("hip") {
-        Some(hip) => hip.as_str().map(str::to_owned),
-        None => Some("hip".into()),
+        Some(hip) => hip.as_str().map_or(Hip::None, |hip| Hip::Named(hip.into())),
+        None => Hip::Named("hip".into()),
     };
     RetargetOptions {
         mode: Mode::WorldCopy(WorldCopy {
@@ -125,7 +125,7 @@ fn every_pose_equals_three_js() {
         let mut out = pose(&target, &case["start"]);
         let before = out.clone();
         let mut retarget = Retarget::new(&source, &target, &options).unwrap();
-        retarget.pose(&stands.clone().as_mut(), &mut out.as_mut());
+        retarget.pose(stands.as_ref(), &mut out.as_mut()).unwrap();
 
         let joints = target.skins()[0].joints();
         for (&joint, wanted) in joints.iter().zip(list(&case["joints"])) {

@@ -4,7 +4,7 @@ use glam::{Quat, Vec3};
 use sinew::{
     animate::{Pose, set_world},
     model::Transform,
-    retarget::{Align, Mode, RestRelative, Retarget, RetargetOptions},
+    retarget::{Align, Hip, Mode, RestRelative, Retarget, RetargetOptions},
 };
 
 use crate::bodies::{
@@ -13,6 +13,11 @@ use crate::bodies::{
 
 fn with(mode: RestRelative) -> RetargetOptions {
     RetargetOptions { mode: Mode::RestRelative(mode), ..relative() }
+}
+
+/// As [`relative`], for bodies that keep how they rest.
+fn unaligned() -> RetargetOptions {
+    with(RestRelative { align: Align::Off, ..Default::default() })
 }
 
 /// A body at this height in a pose that nothing about is special.
@@ -60,7 +65,7 @@ fn a_body_twice_as_tall_moves_its_hip_twice_as_far_and_turns_alike() {
 #[test]
 fn a_source_at_rest_leaves_a_target_that_rests_otherwise_at_its_own_rest() {
     let target = twisted();
-    let out = retargeted(&model(body(1.0)), &Pose::rest(&model(body(1.0))), &target, &relative());
+    let out = retargeted(&model(body(1.0)), &Pose::rest(&model(body(1.0))), &target, &unaligned());
     for (n, rest) in target.skeleton().rest().iter().enumerate() {
         assert_turn(out.rotations[n], rest.rotation);
         assert_vector(out.translations[n], rest.translation);
@@ -73,7 +78,7 @@ fn joints_with_other_axes_turn_as_far_in_the_world() {
     let (source, target) = (model(body(1.0)), twisted());
     let mut pose = Pose::rest(&source);
     pose.rotations[2] = turn_z(90.0);
-    let mut out = retargeted(&source, &pose, &target, &relative());
+    let mut out = retargeted(&source, &pose, &target, &unaligned());
     let world = |pose: &mut Pose| {
         let mut world = vec![glam::Affine3A::IDENTITY; 4];
         set_world(target.skeleton(), glam::Affine3A::IDENTITY, &pose.as_mut(), &mut world);
@@ -98,18 +103,22 @@ fn arms_that_rest_level_and_arms_that_rest_lowered_keep_their_difference() {
     let a = model(lowered);
     let mut pose = Pose::rest(&t);
     pose.rotations[1] = turn_z(-30.0);
-    let out = retargeted(&t, &pose, &a, &relative());
+    let out = retargeted(&t, &pose, &a, &unaligned());
     assert_turn(out.rotations[1], turn_z(-75.0));
 
     // Told how the target stands level, it lowers its arm by those 30 degrees alone.
     let mut level = Pose::rest(&a);
     level.rotations[1] = Quat::IDENTITY;
-    let out =
-        retargeted(&t, &pose, &a, &with(RestRelative { target_rest: Some(level), ..Default::default() }));
+    let out = retargeted(
+        &t,
+        &pose,
+        &a,
+        &with(RestRelative { target_rest: Some(level), align: Align::Off, ..Default::default() }),
+    );
     assert_turn(out.rotations[1], turn_z(-30.0));
 
-    // Left to find that out itself, it does, and says by how much.
-    let align = with(RestRelative { align: Align::Far, ..Default::default() });
+    // By default it finds that out itself, and says by how much.
+    let align = relative();
     assert_turn(retargeted(&t, &pose, &a, &align).rotations[1], turn_z(-30.0));
     let report = Retarget::new(&t, &a, &align).unwrap().report().clone();
     let angles: Vec<_> =
@@ -119,8 +128,12 @@ fn arms_that_rest_level_and_arms_that_rest_lowered_keep_their_difference() {
     // The same said of the source.
     let mut hanging = Pose::rest(&t);
     hanging.rotations[1] = turn_z(-45.0);
-    let out =
-        retargeted(&t, &pose, &a, &with(RestRelative { source_rest: Some(hanging), ..Default::default() }));
+    let out = retargeted(
+        &t,
+        &pose,
+        &a,
+        &with(RestRelative { source_rest: Some(hanging), align: Align::Off, ..Default::default() }),
+    );
     assert_turn(out.rotations[1], turn_z(-30.0));
 }
 
@@ -208,7 +221,7 @@ fn a_given_ratio_replaces_that_of_the_heights() {
 
 #[test]
 fn without_a_hip_nothing_moves() {
-    let options = RetargetOptions { hip: None, ..relative() };
+    let options = RetargetOptions { hip: Hip::None, ..relative() };
     let out = retargeted(&model(body(1.0)), &bent(1.0), &model(body(2.0)), &options);
     assert_vector(out.translations[0], Vec3::new(0.0, 2.0, 0.0));
     assert_turn(out.rotations[0], bent(1.0).rotations[0]);
@@ -237,7 +250,7 @@ fn a_body_that_faces_the_other_way_steps_its_own_way() {
         &model(body(1.0)),
         &pose,
         &model(body(1.0)),
-        &with(RestRelative { turn, ..Default::default() }),
+        &with(RestRelative { turn, align: Align::Off, ..Default::default() }),
     );
     assert_vector(out.translations[0], Vec3::new(-0.1, 1.2, -0.3));
     assert_turn(out.rotations[1], Quat::from_rotation_x(-0.5));

@@ -97,11 +97,10 @@ impl Engine {
 pub(crate) fn captured(gpu: &Gpu, deformer: &mut Deformer) -> Result<Capture, Failure> {
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     deformer.record(&mut encoder)?;
-    let read_back = deformer.read_back(&mut encoder)?;
+    let capture = deformer.start_capture(&mut encoder)?;
     gpu.queue.submit([encoder.finish()]);
     gpu.wait()?;
-    let capture = deformer.capture(&read_back)?;
-    capture.ok_or_else(|| Failure::new(format_args!("{} did not finish", gpu.name)))
+    capture.finish()?.ok_or_else(|| Failure::new(format_args!("{} did not finish", gpu.name)))
 }
 
 /// Puts an instance into a pose for the next evaluation.

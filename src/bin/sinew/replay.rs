@@ -72,7 +72,7 @@ fn read(path: &Path) -> Result<Capture, Failure> {
 
 fn on_gpu(gpu: &Gpu, capture: &Capture) -> Result<CaptureOutput, Failure> {
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
-    let replay = capture.record(&gpu.device, &gpu.queue, &mut encoder)?;
+    let replay = capture.record_replay(&gpu.device, &gpu.queue, &mut encoder)?;
     gpu.queue.submit([encoder.finish()]);
     gpu.wait()?;
     let output = replay.output().map_err(CaptureError::from)?;

@@ -8,8 +8,8 @@ use sinew::{
     animate::{Pose, sample},
     model::Clip,
     retarget::{
-        Align, BakeOptions, Keep, Mode, RestAngle, RestRelative, Retarget, RetargetOptions, WorldCopy,
-        hip_of, names_alike,
+        BakeOptions, Hip, Keep, Mode, RestAngle, RestRelative, Retarget, RetargetOptions, WorldCopy,
+        names_alike,
     },
 };
 
@@ -18,8 +18,8 @@ use crate::{
     failure::Failure,
     fix::lost,
     glb,
-    joint_map::{JointMap, Moment},
     load::load,
+    retarget_map::{Moment, RetargetMap},
     ui::Ui,
 };
 
@@ -94,7 +94,7 @@ enum ModeName {
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
     glb::check(&args.output, &[&args.source, &args.target])?;
-    let map = args.map.as_deref().map(JointMap::read).transpose()?.unwrap_or_default();
+    let map = args.map.as_deref().map(RetargetMap::read).transpose()?.unwrap_or_default();
     let (source, target) = (load(&args.source, ui)?, load(&args.target, ui)?);
     let clips = chosen(&source, args)?;
     let options = options(args, map, &source, &target)?;
@@ -113,8 +113,13 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
     bar.finish_and_clear();
     let with = target.with_clips(baked.iter().cloned()).map_err(Failure::new)?;
     let bytes = glb::write(&args.output, &with)?;
-    let facts =
-        Facts { retarget: &retarget, source: &source, target: &target, clips: &baked, hip: options.hip };
+    let facts = Facts {
+        retarget: &retarget,
+        source: &source,
+        target: &target,
+        clips: &baked,
+        hip: hip(&retarget, &source),
+    };
     let lost = lost(&args.target, &target);
     ui.result(if args.json { facts.data(args, bytes, &lost) } else { facts.text(args, bytes, &lost) })
 }
@@ -132,7 +137,12 @@ fn chosen(source: &Model, args: &Args) -> Result<Vec<u32>, Failure> {
     Ok(chosen.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
-fn options(args: &Args, map: JointMap, source: &Model, target: &Model) -> Result<RetargetOptions, Failure> {
+fn options(
+    args: &Args,
+    map: RetargetMap,
+    source: &Model,
+    target: &Model,
+) -> Result<RetargetOptions, Failure> {
     let defaults = RetargetOptions::default();
     let names = map.names.unwrap_or_else(|| names_alike(source, target));
     if names.is_empty() {
@@ -140,17 +150,17 @@ fn options(args: &Args, map: JointMap, source: &Model, target: &Model) -> Result
             .help(r#"give --map a file of {"target joint": "source joint"}; `sinew inspect` lists joints"#));
     }
     let hip = match (args.hip.as_deref(), map.hip) {
-        (Some("none"), _) => None,
-        (Some(hip), _) => Some(hip.to_owned()),
+        (Some("none"), _) => Hip::None,
+        (Some(hip), _) => Hip::Named(hip.to_owned()),
         (None, Some(hip)) => hip,
-        (None, None) => hip_of(source, &names),
+        (None, None) => Hip::Auto,
     };
     let world = WorldCopy::default();
     let mode = match args.mode {
         ModeName::RestRelative => Mode::RestRelative(RestRelative {
             source_rest: rest(map.source_rest, source, &args.source)?,
             target_rest: rest(map.target_rest, target, &args.target)?,
-            align: map.align.unwrap_or(Align::Far),
+            align: map.align.unwrap_or_default(),
             hip_ratio: map.hip_ratio,
             turn: map.turn.unwrap_or_default(),
         }),
@@ -198,6 +208,12 @@ fn explain(args: &Args, error: &sinew::retarget::RetargetError) -> Failure {
         E::Fps { .. } | E::TooManyFrames { .. } => failure.help("give --fps keys a second, such as 30"),
         _ => failure,
     }
+}
+
+/// Name of the source joint whose movement counts.
+fn hip(retarget: &Retarget, source: &Model) -> Option<String> {
+    let hip = retarget.report().mapped.iter().find(|joint| joint.is_hip)?;
+    Some(source.skeleton().names()[hip.source as usize].clone())
 }
 
 /// What was done.

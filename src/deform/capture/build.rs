@@ -1,38 +1,28 @@
 //! A capture from what a deformer has at hand.
 
-use super::{Capture, CaptureError, CaptureOutput, CapturedGroup, CapturedPart};
+use super::{Capture, CaptureError, CaptureOutput, CapturedGroup, CapturedPart, Output};
 use crate::{
     animate::JointMatrix,
     deform::{
         DeformError,
         cast::Cast,
-        frame::Job,
+        frame::PartOutput,
         group::Group,
         layout::{VariantHeader, WorkItem},
         source::Streams,
     },
 };
 
-/// What one group read and wrote.
-type Recorded = (CapturedGroup, (Vec<[u32; 4]>, Vec<u32>));
-
-/// A group with the block that its kernels read and both outputs, whole. Its palettes are the animator's.
+/// A group, the block that its kernels read and the palettes that they read, both as of the same record.
 pub(crate) fn group(
     cast: &Cast,
     group: &Group,
     frame: &[[u32; 4]],
-    out_a: &[[u32; 4]],
-    out_b: &[u32],
-) -> Result<Recorded, DeformError> {
-    let mut palette: Vec<JointMatrix> = Vec::with_capacity(Job::rows(&group.jobs));
-    for job in &group.jobs {
-        palette.extend_from_slice(cast.animator.palette(job.instance)?);
-    }
+    palette: Vec<JointMatrix>,
+) -> Result<CapturedGroup, DeformError> {
     let (len_a, len_b) = (group.len_a, group.len_b);
     let parts = parts(cast, group, frame)?;
-    let captured =
-        CapturedGroup { page: group.page as u32, frame: frame.to_vec(), palette, len_a, len_b, parts };
-    Ok((captured, (out_a[..len_a as usize].to_vec(), out_b[..len_b as usize].to_vec())))
+    Ok(CapturedGroup { page: group.page as u32, frame: frame.to_vec(), palette, len_a, len_b, parts })
 }
 
 /// The parts that some work item writes.
@@ -43,7 +33,8 @@ fn parts(cast: &Cast, group: &Group, frame: &[[u32; 4]]) -> Result<Vec<CapturedP
     for job in &group.jobs {
         let source = cast.source_of(job.instance)?;
         let instance = cast.animator.instances().position(|id| id == job.instance).unwrap_or_default();
-        for (part, output) in source.parts.iter().zip(&group.outputs[job.outputs..]) {
+        let outputs = source.parts.iter().zip(&group.outputs[job.outputs..]);
+        for (part, output) in outputs.filter(|(_, output)| **output != PartOutput::NOWHERE) {
             let first = written.partition_point(|at| *at < output.a);
             let next = written.get(first).copied().unwrap_or(u32::MAX);
             if u64::from(next) < u64::from(output.a) + u64::from(part.vertices) {
@@ -73,13 +64,13 @@ pub(super) fn each_item(frame: &[[u32; 4]]) -> impl Iterator<Item = (usize, Work
 }
 
 impl Capture {
-    /// Of all groups, checked like one that was read.
+    /// Of all groups, each with its two outputs, checked like one that was read.
     pub(crate) fn new(
         adapter: impl Into<String>,
         pages: Vec<Streams>,
-        groups: Vec<Recorded>,
+        groups: Vec<CapturedGroup>,
+        outputs: Vec<Output>,
     ) -> Result<Self, CaptureError> {
-        let (groups, outputs) = groups.into_iter().unzip();
         let recorded = CaptureOutput { groups: outputs };
         let library = env!("CARGO_PKG_VERSION").into();
         let capture = Self { library, adapter: adapter.into(), pages, groups, recorded };

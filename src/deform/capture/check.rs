@@ -3,6 +3,7 @@
 use super::{Capture, CaptureError, CapturedGroup, build::each_item};
 use crate::{
     deform::{
+        cpu::{Four, load_four, load_next_four, load_row},
         layout::{
             ActiveTarget, DELTA_DENSE, DELTA_NORMALS, DELTA_SHORT, DELTA_TANGENTS, HEADERS, MorphHeader,
             VARIANTS, VariantHeader, WorkItem,
@@ -94,21 +95,48 @@ impl GroupCheck<'_> {
         for &joint in &streams.tables[item.joint_list as usize..end as usize] {
             self.fits("a joint", u64::from(item.palette) + u64::from(joint) + 1, group.palette.len())?;
         }
-        let rows = u64::from(item.palette);
-        self.fits("an instance's palette", rows, group.palette.len())?;
         let end = u64::from(item.out_a) + u64::from(vertices);
         self.fits("output A", end, group.len_a as usize)?;
         let end = u64::from(item.out_b) + u64::from(vertices) * u64::from(variant.precision.words_b());
         self.fits("output B", end, group.len_b as usize)?;
         match variant.class {
-            InfluenceClass::Any => self.rows(variant.precision, item, vertices, steps)?,
+            InfluenceClass::Any => {
+                // A row without influences looks at the first joint all the same.
+                let first = u64::from(item.palette) + 1;
+                self.fits("an instance's palette", first, group.palette.len())?;
+                self.rows(variant.precision, item, vertices, steps)?;
+            }
             InfluenceClass::Eight => {
                 let end = u64::from(item.extra) + u64::from(vertices) * stride;
                 self.fits("extra influences", end, streams.extra.len())?;
+                self.places(variant, item)?;
             }
-            InfluenceClass::One | InfluenceClass::Two | InfluenceClass::Four => {}
+            InfluenceClass::One | InfluenceClass::Two | InfluenceClass::Four => self.places(variant, item)?,
         }
         if variant.morph { self.morphs(variant.precision, item, vertices, steps) } else { Ok(()) }
+    }
+
+    /// The joints of each vertex, as places in the item's list. Kernels read as many as the class has, whatever the
+    /// weights: past the list a workgroup's memory holds anything.
+    fn places(&self, variant: Variant, item: &WorkItem) -> Result<(), CaptureError> {
+        let Variant { class, precision, .. } = variant;
+        let (vertices, listed) = (item.counts & 0xffff, (item.counts >> 16) as usize);
+        let read = match class {
+            InfluenceClass::One => 1,
+            InfluenceClass::Two => 2,
+            _ => 4,
+        };
+        let fits = |four: Four, read: usize| {
+            let last = four.places().into_iter().take(read).max().unwrap_or_default();
+            self.fits("a vertex's joint", u64::from(last) + 1, listed)
+        };
+        for i in 0..vertices {
+            fits(load_four(self.streams, precision, item.source + i * precision.stride()), read)?;
+            if class == InfluenceClass::Eight {
+                fits(load_next_four(self.streams, precision, item.extra, i), read)?;
+            }
+        }
+        Ok(())
     }
 
     /// Rows of any number of influences.
@@ -120,11 +148,7 @@ impl GroupCheck<'_> {
         steps: &mut u64,
     ) -> Result<(), CaptureError> {
         for i in 0..vertices {
-            let b = self.streams.b[(item.source + i * precision.stride()) as usize];
-            let [start, length] = match precision {
-                Precision::Exact => [b[2], b[3]],
-                Precision::Packed => [b[1], b[2]],
-            };
+            let [start, length] = load_row(self.streams, precision, item.source + i * precision.stride());
             let first = u64::from(item.extra) + u64::from(start);
             let end = first + u64::from(length).div_ceil(2);
             if length == 0 {

@@ -101,11 +101,6 @@ pub enum CaptureError {
         /// The most that is replayed.
         most: u64,
     },
-    /// The animator does not hold the frame's palettes.
-    #[error(
-        "palettes are not kept on the CPU; set DeformerOptions::keep_palettes before the frame that is captured"
-    )]
-    PalettesNotKept,
     /// What deforming itself refused.
     #[error(transparent)]
     Deform(#[from] DeformError),

@@ -102,10 +102,13 @@ impl CapturedPart {
     }
 }
 
+/// Both outputs of a group.
+pub(crate) type Output = (Vec<[u32; 4]>, Vec<u32>);
+
 /// The deformed vertices of a [`Capture`]: both outputs of every group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CaptureOutput {
-    pub(crate) groups: Vec<(Vec<[u32; 4]>, Vec<u32>)>,
+    pub(crate) groups: Vec<Output>,
 }
 
 impl Capture {

@@ -13,3 +13,4 @@ mod source;
 
 pub(crate) use deform::{Input, Listed, deform, list};
 pub(crate) use single::deform_single;
+pub(super) use source::{Four, load_four, load_next_four, load_row};

@@ -29,12 +29,17 @@ pub(super) fn weight_step(precision: Precision) -> f32 {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Four {
+pub(in crate::deform) struct Four {
     pub(super) joints: [u32; 4],
     pub(super) weights: [f32; 4],
 }
 
 impl Four {
+    /// The joints as places in the chunk's list.
+    pub(in crate::deform) fn places(self) -> [u32; 4] {
+        self.joints
+    }
+
     /// Joints and weights up to the first that is zero.
     pub(super) fn used(self) -> impl Iterator<Item = (u32, f32)> {
         self.joints.into_iter().zip(self.weights).take_while(|(_, weight)| *weight != 0.0)
@@ -70,7 +75,7 @@ pub(super) fn load_vertex(streams: &Streams, precision: Precision, class: Influe
     }
 }
 
-pub(super) fn load_four(streams: &Streams, precision: Precision, at: u32) -> Four {
+pub(in crate::deform) fn load_four(streams: &Streams, precision: Precision, at: u32) -> Four {
     let b = streams.b[at as usize];
     match precision {
         Precision::Exact => {
@@ -80,7 +85,7 @@ pub(super) fn load_four(streams: &Streams, precision: Precision, at: u32) -> Fou
     }
 }
 
-pub(super) fn load_next_four(streams: &Streams, precision: Precision, start: u32, i: u32) -> Four {
+pub(in crate::deform) fn load_next_four(streams: &Streams, precision: Precision, start: u32, i: u32) -> Four {
     match precision {
         Precision::Exact => {
             let at = (start + i * 2) as usize;
@@ -95,7 +100,7 @@ pub(super) fn load_next_four(streams: &Streams, precision: Precision, start: u32
 }
 
 /// Start and length of a row of any number of influences.
-pub(super) fn load_row(streams: &Streams, precision: Precision, at: u32) -> [u32; 2] {
+pub(in crate::deform) fn load_row(streams: &Streams, precision: Precision, at: u32) -> [u32; 2] {
     let b = streams.b[at as usize];
     match precision {
         Precision::Exact => [b[2], b[3]],
@@ -107,6 +112,7 @@ pub(super) fn floats(words: [u32; 4]) -> Vec4 {
     Vec4::from_array(words.map(f32::from_bits))
 }
 
+/// Places in a list of at most 64; the bits above them are others' own.
 fn joints_4x8(word: u32) -> [u32; 4] {
-    word.to_le_bytes().map(u32::from)
+    word.to_le_bytes().map(|byte| u32::from(byte & 63))
 }

@@ -3,52 +3,119 @@
 use super::{
     Deformer, Kernels,
     buffers::{SourceBuffers, create},
+    own::Own,
     read_back::ReadBack,
 };
+use crate::animate::JointMatrix;
 use crate::deform::{
     DeformError,
-    capture::{self, Capture, CaptureError, CaptureOutput, CapturedGroup, counts},
+    capture::{self, Capture, CaptureError, CaptureOutput, CapturedGroup, Output, counts},
+    frame::Job,
     group::Reach,
     output::BYTES_A,
+    source::Streams,
 };
 
 impl Deformer {
-    /// What the last [`Deformer::record`] read, and what came out: `None` while `read_back`, of that record, has not
-    /// arrived. Call it before anything is evaluated again. Source streams are packed anew from the models; work items,
-    /// morph records and palettes are those that were sent. A frame that a graph has run is recorded once more for this.
-    pub fn capture(&self, read_back: &ReadBack) -> Result<Option<Capture>, CaptureError> {
-        if !self.options.keep_palettes {
-            return Err(CaptureError::PalettesNotKept);
-        }
+    /// Records copies of what the last [`Deformer::record`] has its kernels read (palettes, work items and morph records)
+    /// and of what they write, behind it in the same or a later submit. Source streams are packed anew from the models
+    /// at once, so whatever is evaluated, recorded, added or removed afterwards is no part of it. Outputs that another
+    /// record has overwritten before the submit are those of that record. A frame that a graph has run is recorded once
+    /// more for this.
+    ///
+    /// Fails with [`DeformError::NotRecorded`] where models or instances have changed since the record, and where the
+    /// next one is [prepared](Deformer::prepare) already: then call it before that.
+    pub fn start_capture(&self, encoder: &mut wgpu::CommandEncoder) -> Result<PendingCapture, CaptureError> {
         let (cast, layout) = self.cast_and_layout();
-        let own =
-            self.own.as_ref().filter(|own| own.is_recorded && Some(own.revision) == read_back.revision());
-        let own = own.filter(|own| own.revision == cast.revision()).ok_or(DeformError::NotRecorded)?;
-        let Some(views) = read_back.views()? else { return Ok(None) };
-        let mut groups = Vec::with_capacity(own.groups.len());
-        for ((group, own), [a, b]) in layout.groups.iter().zip(&own.groups).zip(&views) {
-            let (a, b) = (bytemuck::cast_slice(a), bytemuck::cast_slice(b));
-            groups.push(capture::group(cast, group, own.frame(), a, b)?);
-        }
+        let is_current = |own: &&Own| own.holds_last_record() && own.revision == cast.revision();
+        let own = self.own.as_ref().filter(is_current).ok_or(DeformError::NotRecorded)?;
+        let groups = layout.groups.iter().zip(&own.groups).map(|(group, own)| {
+            let palette = vec![JointMatrix::IDENTITY; Job::rows(&group.jobs)];
+            capture::group(cast, group, own.frame(), palette)
+        });
+        let groups: Vec<CapturedGroup> = groups.collect::<Result<_, _>>()?;
         let pages = (0..self.sources.len()).map(|page| cast.pack_page(page));
         let pages = pages.collect::<Result<_, _>>()?;
+        let read = own.groups.iter().zip(&groups).enumerate().map(|(at, (own, group))| {
+            let [palettes, block] = own.inputs();
+            let bytes = [
+                bytemuck::cast_slice::<_, u8>(&group.palette).len(),
+                group.frame.len() * size_of::<[u32; 4]>(),
+            ];
+            (at, [(palettes, 0..bytes[0] as u64), (block, 0..bytes[1] as u64)])
+        });
+        let inputs = ReadBack::record(&self.device, encoder, read, own.revision, None, None);
+        let outputs = self.read_back(encoder)?;
         let adapter = self.device.adapter_info();
-        Capture::new(format!("{} ({:?})", adapter.name, adapter.backend), pages, groups).map(Some)
+        let adapter = format!("{} ({:?})", adapter.name, adapter.backend);
+        Ok(PendingCapture { adapter, pages, groups, inputs, outputs })
     }
 }
 
-/// A capture that is deformed again, on its way to the CPU. Made by [`Capture::record`]; readable once the caller has
+/// A capture of a [`Deformer`]'s last record, on its way to the CPU. Made by [`Deformer::start_capture`]; complete once
+/// the caller has submitted the encoder and polled the device.
+#[derive(Debug)]
+pub struct PendingCapture {
+    adapter: String,
+    pages: Vec<Streams>,
+    /// With the sizes of what is still to come.
+    groups: Vec<CapturedGroup>,
+    inputs: ReadBack,
+    outputs: ReadBack,
+}
+
+impl PendingCapture {
+    /// Whether [`PendingCapture::finish`] has an answer, be it the capture or an error. Does not wait; it changes when
+    /// the caller polls the device.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.inputs.is_ready() && self.outputs.is_ready()
+    }
+
+    /// The capture; `None` while it is not there yet. Fails with [`DeformError::Map`] where the device was lost or the
+    /// encoder dropped.
+    pub fn finish(&self) -> Result<Option<Capture>, CaptureError> {
+        let (Some(inputs), Some(outputs)) = (self.inputs.views()?, self.outputs.views()?) else {
+            return Ok(None);
+        };
+        let mut groups = self.groups.clone();
+        for (group, [palettes, block]) in groups.iter_mut().zip(&inputs) {
+            fill(&mut group.palette, palettes);
+            fill(&mut group.frame, block);
+        }
+        let lengths = groups.iter().map(|group| [group.len_a, group.len_b]);
+        let outputs = outputs.iter().zip(lengths).map(output).collect();
+        Capture::new(&self.adapter, self.pages.clone(), groups, outputs).map(Some)
+    }
+}
+
+/// The first values of a view.
+fn fill<T: bytemuck::Pod>(values: &mut [T], view: &[u8]) {
+    let bytes: &mut [u8] = bytemuck::cast_slice_mut(values);
+    let length = bytes.len();
+    bytes.copy_from_slice(&view[..length]);
+}
+
+/// Both outputs of a group as far as they are used.
+fn output(([a, b], [len_a, len_b]): (&[wgpu::BufferView; 2], [u32; 2])) -> Output {
+    let mut output = (vec![[0; 4]; len_a as usize], vec![0; len_b as usize]);
+    fill(&mut output.0, a);
+    fill(&mut output.1, b);
+    output
+}
+
+/// A capture that is deformed again, on its way to the CPU. Made by [`Capture::record_replay`]; readable once the caller has
 /// submitted the encoder and polled the device.
 #[derive(Debug)]
 pub struct Replay {
     read_back: ReadBack,
-    lengths: Vec<[usize; 2]>,
+    lengths: Vec<[u32; 2]>,
 }
 
 impl Capture {
     /// Records its deformation on a device: buffers of its own, and a dispatch for each kernel variant and group.
     /// Kernels are compiled with all checks. Fails where the device's limits are too low.
-    pub fn record(
+    pub fn record_replay(
         &self,
         device: &wgpu::Device,
         queue: &wgpu::Queue,
@@ -77,21 +144,25 @@ impl Capture {
         let whole = |buffer| -> (&wgpu::Buffer, _) { (buffer, 0..buffer.size()) };
         let outputs =
             groups.iter().enumerate().map(|(at, bound)| (at, [whole(&bound.out_a), whole(&bound.out_b)]));
-        let lengths = self.groups.iter().map(|group| [group.len_a as usize, group.len_b as usize]);
+        let lengths = self.groups.iter().map(|group| [group.len_a, group.len_b]);
         let read_back = ReadBack::record(device, encoder, outputs, 0, None, None);
         Ok(Replay { read_back, lengths: lengths.collect() })
     }
 }
 
 impl Replay {
+    /// Whether [`Replay::output`] has an answer, be it vertices or an error. Does not wait; it changes when the caller
+    /// polls the device.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.read_back.is_ready()
+    }
+
     /// What came out; `None` while it is not there yet.
     pub fn output(&self) -> Result<Option<CaptureOutput>, DeformError> {
         let Some(views) = self.read_back.views()? else { return Ok(None) };
-        let group = |([a, b], [len_a, len_b]): (&[wgpu::BufferView; 2], &[usize; 2])| {
-            let (a, b): (&[[u32; 4]], &[u32]) = (bytemuck::cast_slice(a), bytemuck::cast_slice(b));
-            (a[..*len_a].to_vec(), b[..*len_b].to_vec())
-        };
-        Ok(Some(CaptureOutput { groups: views.iter().zip(&self.lengths).map(group).collect() }))
+        let groups = views.iter().zip(self.lengths.iter().copied()).map(output);
+        Ok(Some(CaptureOutput { groups: groups.collect() }))
     }
 }
 

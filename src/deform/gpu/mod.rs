@@ -15,7 +15,7 @@ mod reduce;
 mod vertex;
 mod warm_up;
 
-pub use capture::Replay;
+pub use capture::{PendingCapture, Replay};
 pub use declare::{DeclareOptions, OutputKind, PaletteRows, Skinned, SkinnedPart, declare, declare_with};
 pub use declare_read_back::{ReadBackRequests, declare_read_back};
 pub use deformer::{DeformedVertices, Deformer, DeformerOptions};

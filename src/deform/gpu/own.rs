@@ -81,6 +81,11 @@ impl Own {
         Ok(Self { revision: cast.revision(), groups, is_prepared: false, is_recorded: false })
     }
 
+    /// Whether blocks, layout and outputs are still those of a record: preparing the next one moves them on.
+    pub(super) fn holds_last_record(&self) -> bool {
+        self.is_recorded && !self.is_prepared
+    }
+
     /// Bytes of all buffers.
     pub(super) fn bytes(&self) -> u64 {
         let sizes =
@@ -178,7 +183,8 @@ impl OwnGroup {
         let frame_bytes = FrameBlock::capacity(cast, &group.jobs, &group.outputs)?.max(64) as u64 * 16;
         reach.check("work items and morph records", frame_bytes)?;
         let usage = options.output_usage | wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_SRC;
-        let upload = wgpu::BufferUsages::COPY_DST;
+        // Captures copy both out again.
+        let upload = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
         let palettes = create(device, "palettes", rows * size_of::<JointMatrix>() as u64, upload);
         let block = create(device, "work items", frame_bytes, upload);
         let most = [group.len_a, group.len_b];
@@ -268,6 +274,11 @@ impl OwnGroup {
     /// The block of the last preparation.
     pub(super) fn frame(&self) -> &[[u32; 4]] {
         self.frame.words()
+    }
+
+    /// What kernels read of a record: palettes, and the block.
+    pub(super) fn inputs(&self) -> [&wgpu::Buffer; 2] {
+        [&self.palettes, &self.block]
     }
 
     fn forget(&mut self) {

@@ -169,14 +169,6 @@ impl ReadBack {
         views.collect::<Result<_, _>>().map(Some)
     }
 
-    /// Of which models and instances, where it holds all groups whole.
-    pub(super) fn revision(&self) -> Option<u64> {
-        match self.of {
-            Of::Groups { instance: None, revision, .. } => Some(revision),
-            _ => None,
-        }
-    }
-
     fn states(&self) -> impl Iterator<Item = u8> + '_ {
         self.copied.iter().flatten().map(|copied| copied.state.load(Ordering::Acquire))
     }

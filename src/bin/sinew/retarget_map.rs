@@ -4,16 +4,16 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use glam::{Quat, Vec3};
 use serde_json::{Map, Value};
-use sinew::retarget::Align;
+use sinew::retarget::{Align, Hip};
 
 use crate::failure::Failure;
 
 /// What the file says, as far as it says it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct JointMap {
+pub(crate) struct RetargetMap {
     pub(crate) names: Option<BTreeMap<String, String>>,
-    /// `Some(None)` is no hip at all.
-    pub(crate) hip: Option<Option<String>>,
+    /// In the place of what is found.
+    pub(crate) hip: Option<Hip>,
     pub(crate) hip_influence: Option<Vec3>,
     pub(crate) hip_position: Option<Vec3>,
     pub(crate) hip_ratio: Option<f32>,
@@ -37,7 +37,7 @@ pub(crate) struct Moment {
     pub(crate) time: f32,
 }
 
-impl JointMap {
+impl RetargetMap {
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let text = fs::read_to_string(path)
             .map_err(|error| Failure::new(format_args!("cannot read `{}`: {error}", path.display())))?;
@@ -50,13 +50,13 @@ impl JointMap {
 }
 
 /// A file with a key `names` holds options, any other is a plain table of names.
-fn parse(text: &str) -> Result<JointMap, String> {
+fn parse(text: &str) -> Result<RetargetMap, String> {
     let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let Value::Object(object) = value else { return Err("it is no object".into()) };
     if !object.get("names").is_some_and(|names| names.is_object() || names.is_null()) {
-        return Ok(JointMap { names: Some(names(&object)?), ..Default::default() });
+        return Ok(RetargetMap { names: Some(names(&object)?), ..Default::default() });
     }
-    let mut map = JointMap::default();
+    let mut map = RetargetMap::default();
     for (key, value) in &object {
         let flag = || value.as_bool().ok_or_else(|| format!("`{key}` must be true or false"));
         match key.as_str() {
@@ -66,7 +66,7 @@ fn parse(text: &str) -> Result<JointMap, String> {
                 if name.is_none() && !value.is_null() {
                     return Err("`hip` must be a name, or null".into());
                 }
-                map.hip = Some(name);
+                map.hip = Some(name.map_or(Hip::None, Hip::Named));
             }
             "hip_influence" => map.hip_influence = Some(floats(key, value)?.into()),
             "hip_position" => map.hip_position = Some(floats(key, value)?.into()),
@@ -147,7 +147,7 @@ mod tests {
     fn a_plain_table_is_a_map_even_with_a_joint_called_names() {
         let map = parse(r#"{"names": "Names", "hip": "Hips"}"#).unwrap();
         let names = [("hip", "Hips"), ("names", "Names")].map(|(t, s)| (t.to_owned(), s.to_owned()));
-        assert_eq!(map, JointMap { names: Some(names.into()), ..Default::default() });
+        assert_eq!(map, RetargetMap { names: Some(names.into()), ..Default::default() });
     }
 
     #[test]
@@ -158,8 +158,8 @@ mod tests {
                 "align": ["arm"]}"#,
         )
         .unwrap();
-        let wanted = JointMap {
-            hip: Some(None),
+        let wanted = RetargetMap {
+            hip: Some(Hip::None),
             hip_influence: Some(Vec3::new(1.0, 0.0, 1.0)),
             turn: Some(Quat::from_xyzw(0.0, 1.0, 0.0, 0.0)),
             use_target_matrix: Some(true),
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn a_wrong_option_is_refused_by_its_name() {
         for (text, problem) in [
             ("[]", "it is no object"),
             (r#"{"arm": 1}"#, "`arm` must be followed by the name of a source joint"),
