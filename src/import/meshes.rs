@@ -21,7 +21,7 @@ use super::{
     targets::{self, Base},
     topology,
 };
-use crate::model::{Mesh, PrimitiveDesc, Split};
+use crate::model::{Mesh, MeshError, PrimitiveDesc, Split};
 
 /// All meshes, with what each primitive asks of a skin (nothing where it has no influences).
 pub(super) struct Meshes {
@@ -36,35 +36,95 @@ pub(super) fn build(
     reader: &mut Reader<'_>,
     steps: Steps<'_>,
 ) -> Result<Meshes, ImportError> {
-    let mut out = Meshes { meshes: Vec::new(), joints: Vec::new() };
-    for (m, source) in document.meshes.iter().enumerate() {
-        steps.counted(Stage::Meshes, m, document.meshes.len());
-        let place = format!("meshes[{m}]");
-        let (mut primitives, mut joints) = (Vec::new(), Vec::new());
-        for (p, primitive) in source.primitives.iter().enumerate() {
-            let place = format!("{place}.primitives[{p}]");
-            let Some(positions) = attribute(primitive, &Semantic::Positions) else {
-                reader.report.add(codes::PRIMITIVE_SKIPPED, place, "no POSITION, nothing to draw")?;
-                continue;
-            };
-            let (desc, split, joint_use) = read(&place, primitive, positions, document, reader)?;
-            primitives.push((desc, split));
-            joints.push(joint_use);
+    let mut joints = Vec::new();
+    let built = ordered(|order| {
+        for (m, source) in document.meshes.iter().enumerate() {
+            steps.counted(Stage::Meshes, m, document.meshes.len());
+            let (draft, of_primitives) = read_mesh(m, source, document, reader)?;
+            joints.push(of_primitives);
+            order(m, draft);
         }
-        if source.primitives.is_empty() {
-            reader.report.add(codes::MESH_EMPTY, &place, "a mesh without primitives")?;
-        }
-        let targets = primitives.first().map_or(0, |(p, _)| p.targets.len());
-        let weights = source.weights.clone().unwrap_or_default();
-        if !weights.is_empty() {
-            check_weights(&format!("{place}.weights"), &weights, targets, reader)?;
-        }
-        let mesh = Mesh::with_splits(source.name.clone().unwrap_or_default(), primitives, weights)
-            .map_err(|source| ImportError::Mesh { place, source })?;
-        out.meshes.push(mesh.with_target_names(document.target_names[m].clone()));
-        out.joints.push(joints);
+        Ok(())
+    });
+    let mesh = |(m, built): (usize, Result<Mesh, MeshError>)| match built {
+        Ok(mesh) => Ok(mesh.with_target_names(document.target_names[m].clone())),
+        Err(source) => Err(ImportError::Mesh { place: format!("meshes[{m}]"), source }),
+    };
+    // What is wrong with an earlier mesh is said before what is wrong with a later one.
+    let (built, read) = built;
+    let meshes = built.into_iter().enumerate().map(mesh).collect::<Result<_, _>>()?;
+    read.map(|()| Meshes { meshes, joints })
+}
+
+/// A mesh that was read and is not in order yet.
+struct Draft {
+    name: String,
+    primitives: Vec<(PrimitiveDesc, Option<Split>)>,
+    weights: Vec<f32>,
+}
+
+impl Draft {
+    fn order(self) -> Result<Mesh, MeshError> {
+        Mesh::with_splits(self.name, self.primitives, self.weights)
     }
-    Ok(out)
+}
+
+type Built = (Vec<Result<Mesh, MeshError>>, Result<(), ImportError>);
+
+/// Meshes by their numbers, in order, as far as `read` gets: other threads of the pool order one while the next is
+/// read.
+#[cfg(feature = "threads")]
+fn ordered(read: impl FnOnce(&mut dyn FnMut(usize, Draft)) -> Result<(), ImportError>) -> Built {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let read = rayon::in_place_scope(|scope| {
+        read(&mut |m, draft| {
+            let sender = sender.clone();
+            // The receiver is there until the end.
+            scope.spawn(move |_| sender.send((m, draft.order())).unwrap_or_default());
+        })
+    });
+    drop(sender);
+    let mut built: Vec<_> = receiver.into_iter().collect();
+    built.sort_unstable_by_key(|(m, _)| *m);
+    (built.into_iter().map(|(_, mesh)| mesh).collect(), read)
+}
+
+#[cfg(not(feature = "threads"))]
+fn ordered(read: impl FnOnce(&mut dyn FnMut(usize, Draft)) -> Result<(), ImportError>) -> Built {
+    let mut built = Vec::new();
+    let read = read(&mut |_, draft| built.push(draft.order()));
+    (built, read)
+}
+
+/// Reads one mesh, and what each of its primitives asks of a skin.
+fn read_mesh(
+    m: usize,
+    source: &json::Mesh,
+    document: &Document,
+    reader: &mut Reader<'_>,
+) -> Result<(Draft, Vec<Option<JointUse>>), ImportError> {
+    let place = format!("meshes[{m}]");
+    let (mut primitives, mut joints) = (Vec::new(), Vec::new());
+    for (p, primitive) in source.primitives.iter().enumerate() {
+        let place = format!("{place}.primitives[{p}]");
+        let Some(positions) = attribute(primitive, &Semantic::Positions) else {
+            reader.report.add(codes::PRIMITIVE_SKIPPED, place, "no POSITION, nothing to draw")?;
+            continue;
+        };
+        let (desc, split, joint_use) = read(&place, primitive, positions, document, reader)?;
+        primitives.push((desc, split));
+        joints.push(joint_use);
+    }
+    if source.primitives.is_empty() {
+        reader.report.add(codes::MESH_EMPTY, &place, "a mesh without primitives")?;
+    }
+    let targets = primitives.first().map_or(0, |(p, _)| p.targets.len());
+    let weights = source.weights.clone().unwrap_or_default();
+    if !weights.is_empty() {
+        check_weights(&format!("{place}.weights"), &weights, targets, reader)?;
+    }
+    let name = source.name.clone().unwrap_or_default();
+    Ok((Draft { name, primitives, weights }, joints))
 }
 
 /// Default weights must be finite; another number than the targets' is repaired by cutting or filling.
