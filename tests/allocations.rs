@@ -296,11 +296,30 @@ fn retargeting(mode: Mode) -> u64 {
     })
 }
 
+/// The same of two instances.
+fn driving(mode: Mode) -> u64 {
+    let data = character(1, SHAPE);
+    let names = data.skeleton().names().iter().map(|name| (name.clone(), name.clone())).collect();
+    let mut retarget =
+        Retarget::new(&data, &data, &RetargetOptions { mode, names, ..Default::default() }).unwrap();
+    let mut animator = Animator::new();
+    let id = animator.add_model(&data);
+    let [source, target] = [(); 2].map(|()| animator.spawn(id).unwrap());
+    animator.play(source, 0).unwrap();
+    steady(|| {
+        animator.advance(1.0 / 60.0);
+        animator.refresh(source).unwrap();
+        retarget.drive(&mut animator, source, target).unwrap();
+        animator.evaluate();
+    })
+}
+
 // One test: the counter is shared by all threads of the binary.
 #[test]
 fn a_steady_frame_allocates_nothing_beyond_wgpus_own_calls() {
     for mode in [Mode::WorldCopy(WorldCopy::default()), Mode::RestRelative(RestRelative::default())] {
         assert_eq!(retargeting(mode.clone()), 0, "{mode:?}");
+        assert_eq!(in_a_pool(|| driving(mode.clone())), 0, "driving, {mode:?}");
     }
     assert_eq!(in_a_pool(with_a_picker), 0, "a refit, hits and sockets");
     let mut graphs = Vec::new();

@@ -3,8 +3,6 @@
 
 use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3};
 
-use std::f64::consts::PI;
-
 use super::{
     PoseMut, PoseRef,
     math::{atan2, normalize, sin_cos},
@@ -153,16 +151,20 @@ pub(crate) fn angle_between(a: DVec3, b: DVec3) -> f64 {
     atan2(a.cross(b).length(), a.dot(b))
 }
 
+/// A unit axis across two unit vectors, about which the first turns into the second; any one across where both point
+/// the same way or opposite ways.
+pub(crate) fn axis_between(a: DVec3, b: DVec3) -> DVec3 {
+    /// Sine below which the product of opposite directions is rounding alone, which need not stand across them.
+    const OPPOSITE: f64 = 1e-8;
+    let cross = a.cross(b);
+    let is_rounding = a.dot(b) < 0.0 && cross.length() < OPPOSITE;
+    direction(cross).filter(|_| !is_rounding).unwrap_or_else(|| a.any_orthonormal_vector())
+}
+
 /// The shortest turn of the direction of `a` into that of `b`: a half turn about any axis across between opposite ones.
 pub(crate) fn arc(a: DVec3, b: DVec3) -> Option<DQuat> {
-    /// Sine below which the axis of directions on opposite sides is rounding alone, which need not stand across them.
-    const OPPOSITE: f64 = 1e-8;
     let (a, b) = (direction(a)?, direction(b)?);
-    let cross = a.cross(b);
-    if a.dot(b) < 0.0 && cross.length() < OPPOSITE {
-        return Some(about(a.any_orthonormal_vector(), PI));
-    }
-    Some(direction(cross).map_or(DQuat::IDENTITY, |axis| about(axis, angle_between(a, b))))
+    Some(about(axis_between(a, b), angle_between(a, b)))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::{Chain, Link, Target, chain::check_blend, error::IkError, rotation::t
 use crate::{
     animate::{
         Modifier, Posed,
-        exact::{ExactLocal, about, angle_between, direction, rotation_of},
+        exact::{ExactLocal, about, angle_between, axis_between, direction, rotation_of},
         math::slerp,
     },
     model::{Model, Skeleton},
@@ -224,8 +224,7 @@ fn turn(
     }
     let angle = min.map_or(angle, |min| angle.max(f64::from(min)));
     let angle = max.map_or(angle, |max| angle.min(f64::from(max)));
-    let axis = direction(from.cross(to)).unwrap_or_else(|| from.any_orthonormal_vector());
-    Some(about(axis, angle))
+    Some(about(axis_between(from, to), angle))
 }
 
 /// A link's rotation within its limits.

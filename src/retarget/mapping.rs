@@ -75,7 +75,7 @@ impl Joints {
             }
             TargetJoints::Part(part) => Self::of_part(target, part),
             TargetJoints::Skin(index) => match target.skins().get(index as usize) {
-                Some(skin) => Ok(Self::bare(skin.joints().to_vec())),
+                Some(skin) => Ok(Self::bare(each_once(skin.joints()))),
                 None => Err(RetargetError::NoJoints { what: "skin", index, count: target.skins().len() }),
             },
             TargetJoints::Nodes => Ok(Self::bare(target.skeleton().order().to_vec())),
@@ -90,9 +90,15 @@ impl Joints {
         let refused = RetargetError::NoJoints { what: "part", index, count: target.parts().len() };
         let part = target.parts().get(index as usize).ok_or_else(|| refused.clone())?;
         let skin = part.skin.ok_or(refused)?;
-        let nodes = target.skins()[skin as usize].joints().to_vec();
+        let nodes = each_once(target.skins()[skin as usize].joints());
         Ok(Self { nodes, skinned: Some((part.node, skin)) })
     }
+}
+
+/// Without those that a skin lists again.
+fn each_once(joints: &[u32]) -> Vec<u32> {
+    let mut known = HashSet::new();
+    joints.iter().copied().filter(|node| known.insert(*node)).collect()
 }
 
 /// Pairs up joints by the names of the options; `hip` is a source name.

@@ -2,6 +2,8 @@
 //! another in their own order, which need not be parents first; which world matrices have to be renewed between
 //! two of them is planned once.
 
+use std::collections::HashSet;
+
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 use super::{
@@ -103,7 +105,7 @@ impl Plan {
             world: vec![DAffine3::IDENTITY; skeleton.len()],
             kept: vec![DVec3::ZERO; joints.nodes.len()],
         };
-        let binds = bind_pose(target, joints);
+        let binds = binds(target, joints);
         let mut mapped = report.mapped.iter().peekable();
         for (index, &node) in joints.nodes.iter().enumerate() {
             let pair = mapped.next_if(|joint| joint.target == node);
@@ -219,10 +221,13 @@ fn turned(matrix: DAffine3, offset: Option<DQuat>) -> Option<DAffine3> {
 
 /// `Skeleton.pose`: joints where their inverse bind matrices say, those with a joint for a parent under it.
 /// Empty for a bare skeleton.
-fn bind_pose(target: &Model, joints: &Joints) -> Vec<Bind> {
+fn binds(target: &Model, joints: &Joints) -> Vec<Bind> {
     let Some((_, skin)) = joints.skinned else { return Vec::new() };
-    let bound = bound_matrices(&target.skins()[skin as usize]);
-    let world: Vec<_> = bound.map(|matrix| matrix.unwrap_or(DAffine3::ZERO)).collect();
+    let skin = &target.skins()[skin as usize];
+    // A node that is listed again was bound where it is listed first.
+    let mut known = HashSet::new();
+    let listed = skin.joints().iter().zip(bound_matrices(skin)).filter(|(node, _)| known.insert(**node));
+    let world: Vec<_> = listed.map(|(_, matrix)| matrix.unwrap_or(DAffine3::ZERO)).collect();
     let mut of_node = vec![None; target.skeleton().len()];
     (0..).zip(&joints.nodes).for_each(|(joint, &node)| of_node[node as usize] = Some(joint as usize));
     let is_joint = joints_of_skins(target);

@@ -9,6 +9,7 @@ mod layers;
 mod outfits;
 mod overrides;
 mod root_motion;
+mod storm;
 
 use std::f32::consts::FRAC_PI_2;
 

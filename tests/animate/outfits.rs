@@ -16,7 +16,7 @@ const COAT: u32 = 3;
 
 /// collar → sleeve → cuff, and a coat on all three that is bound where the sleeve stands 2 higher and the cuff at the
 /// origin; one clip turns the cuff, and the sleeve, by a quarter.
-fn outfit() -> Model {
+pub(super) fn outfit() -> Model {
     let node = |name: &str, parent, x: f32| Node {
         name: name.into(),
         parent,

@@ -310,3 +310,36 @@ fn no_pose_makes_nan() {
         }
     }
 }
+
+/// Puts a node somewhere, before the springs.
+#[derive(Clone, Debug)]
+struct Throw(u32, Vec3);
+
+impl Modifier for Throw {
+    fn apply(&mut self, posed: &mut sinew::animate::Posed<'_>) {
+        posed.set_translation(self.0, self.1);
+    }
+}
+
+#[test]
+fn a_spring_swings_again_after_frames_of_nan() {
+    for what in [Vec3::NAN, Vec3::INFINITY, Vec3::NEG_INFINITY] {
+        for (node, where_it_was) in [(0, Vec3::Y * 2.0), (1, Vec3::X * 0.5), (3, Vec3::X * 0.5)] {
+            let mut stage = rope(3);
+            let throw = stage.add(Throw(node, where_it_was));
+            spring(&mut stage, SpringJoint { stiffness: 100.0, damping: 20.0, gravity: Vec3::ZERO });
+            for _ in 0..3 {
+                stage.step(1.0 / 60.0);
+            }
+            stage.animator.modifier_mut::<Throw>(stage.id, throw).unwrap().1 = what;
+            for _ in 0..3 {
+                stage.step(1.0 / 60.0);
+            }
+            stage.animator.modifier_mut::<Throw>(stage.id, throw).unwrap().1 = where_it_was;
+            for _ in 0..300 {
+                stage.step(1.0 / 60.0);
+            }
+            near(stage.place(3), Vec3::new(1.5, 2.0, 0.0), 1e-3);
+        }
+    }
+}

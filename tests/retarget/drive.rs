@@ -1,13 +1,14 @@
 //! One instance driven by another, and what is no pose.
 
-use glam::{Quat, Vec3};
+use glam::{Mat4, Quat, Vec3};
 use sinew::{
     Animator, InstanceId,
     animate::Pose,
-    retarget::{Hip, Retarget, RetargetError, RetargetOptions, WorldCopy},
+    model::Skin,
+    retarget::{BakeOptions, Hip, Retarget, RetargetError, RetargetOptions, WorldCopy},
 };
 
-use crate::bodies::{assert_turn, assert_vector, body, model, relative, turn_z, world_copy};
+use crate::bodies::{assert_turn, assert_vector, body, model, raise, relative, turn_z, world_copy};
 
 const HIP: u32 = 0;
 const ARM: u32 = 1;
@@ -96,4 +97,26 @@ fn the_hip_is_found_where_none_is_named() {
         (hips(Hip::Auto), hips(Hip::Named("arm".into())), hips(Hip::None)),
         (vec![HIP], vec![ARM], vec![])
     );
+}
+
+#[test]
+fn a_joint_that_the_targets_skin_lists_twice_is_driven_once() {
+    let source = model(body(1.0)).with_clips([raise(1.0)]).unwrap();
+    let once = model(body(2.0));
+    let twice = {
+        let skin = &once.skins()[0];
+        let joints: Vec<u32> = skin.joints().iter().chain(&[ARM, HIP]).copied().collect();
+        let mut binds: Vec<Mat4> = skin.inverse_binds().iter().map(|bind| Mat4::from(*bind)).collect();
+        binds.extend([Mat4::from_scale(Vec3::splat(3.0)); 2]);
+        let mut desc = body(2.0);
+        desc.skins = vec![Skin::accept_duplicates("skin", &desc.skeleton, joints, Some(&binds)).unwrap()];
+        model(desc)
+    };
+    for options in [relative(), world_copy(WorldCopy::default())] {
+        let clip = |target| {
+            let mut retarget = Retarget::new(&source, target, &options).unwrap();
+            (retarget.clip(0, &BakeOptions::default()).unwrap(), retarget.report().clone())
+        };
+        assert_eq!(clip(&twice), clip(&once));
+    }
 }
