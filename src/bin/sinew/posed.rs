@@ -11,7 +11,7 @@ use sinew::{
     model::Interpolation,
 };
 
-use crate::{encode::cannot_write, engine::pose, failure::Failure, timeline::MOST_FRAMES, ui::Ui};
+use crate::{encode::cannot_write, engine::pose, failure::Failure, glb, timeline::MOST_FRAMES, ui::Ui};
 
 /// Frames of one file of morph targets: its weights are as many as their square.
 const MOST_TARGETS: usize = 2_000;
@@ -94,6 +94,8 @@ impl Range {
 
 /// What to write.
 pub(crate) struct Wish<'a> {
+    /// What is read.
+    pub(crate) input: &'a Path,
     pub(crate) output: &'a Path,
     pub(crate) format: Format,
     /// Of one pose.
@@ -118,7 +120,24 @@ impl Actor {
     }
 }
 
+impl Wish<'_> {
+    /// Every file that will be written.
+    fn files(&self) -> Vec<PathBuf> {
+        let is_numbered = !self.times.is_empty() && !self.range.targets;
+        let models = match is_numbered {
+            true => (1..=self.times.len()).map(|frame| numbered(self.output, frame)).collect(),
+            false => vec![self.output.to_path_buf()],
+        };
+        let with_materials = |path: PathBuf| match self.format {
+            Format::Glb => vec![path],
+            Format::Obj => vec![materials_of(&path), path],
+        };
+        models.into_iter().flat_map(with_materials).collect()
+    }
+}
+
 pub(crate) fn write(model: &Model, clip: Option<u32>, wish: &Wish<'_>, ui: &Ui) -> Result<(), Failure> {
+    glb::spare(&[wish.input], wish.files())?;
     let mut animator = Animator::new();
     let id = animator.add_model(model);
     let instance = animator.spawn(id)?;
@@ -173,16 +192,21 @@ fn numbered(path: &Path, frame: usize) -> PathBuf {
     path.with_extension(format!("{frame:04}.{}", extension.unwrap_or_default()))
 }
 
+/// What is written beside an .obj file.
+fn materials_of(path: &Path) -> PathBuf {
+    path.with_extension("mtl")
+}
+
 fn write_model(model: &Model, format: Format, path: &Path) -> Result<(), Failure> {
-    let put = |path: &Path, bytes: &[u8]| fs::write(path, bytes).map_err(|error| cannot_write(path, &error));
+    let put = |path: &Path, text: &str| fs::write(path, text).map_err(|error| cannot_write(path, &error));
     match format {
-        Format::Glb => put(path, &model.to_glb()?),
+        Format::Glb => glb::write(path, model).map(|_| ()),
         Format::Obj => {
-            let materials = path.with_extension("mtl");
+            let materials = materials_of(path);
             let name = materials.file_name().unwrap_or_default().to_string_lossy();
             let written = model.to_obj(&name);
-            put(path, written.obj.as_bytes())?;
-            if written.mtl.is_empty() { Ok(()) } else { put(&materials, written.mtl.as_bytes()) }
+            put(path, &written.obj)?;
+            if written.mtl.is_empty() { Ok(()) } else { put(&materials, &written.mtl) }
         }
     }
 }

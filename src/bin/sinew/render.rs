@@ -3,12 +3,11 @@ use std::path::PathBuf;
 use crate::{
     encode::Encoder,
     failure::Failure,
+    glb,
     gpu::Gpu,
-    load::load,
     output::Output,
     playing::Playing,
-    replay,
-    skinning::Method,
+    replay, skinning,
     stage::Stage,
     timeline::{MOST_FRAMES, Timeline, Wish},
     trace::Trace,
@@ -34,9 +33,8 @@ pub(crate) struct Args {
     /// Name or index of a node to hide with everything below it; may be given several times
     #[arg(long, value_name = "NODE")]
     hide: Vec<String>,
-    /// How vertices follow several joints, in all meshes
-    #[arg(long, value_enum, default_value_t, value_name = "METHOD")]
-    skinning: Method,
+    #[command(flatten)]
+    skinning: skinning::Choice,
     /// Draw one picture, this many seconds into the clip
     #[arg(long, value_name = "SECONDS", value_parser = seconds, conflicts_with = "frames")]
     time: Option<f64>,
@@ -72,7 +70,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
         );
     }
     let trace = args.trace.as_deref().map(Trace::start).transpose()?;
-    let model = args.skinning.apply(load(&args.file, ui)?)?;
+    glb::spare(&[&args.file], args.capture.iter().chain(&args.trace))?;
+    let model = args.skinning.load(&args.file, ui)?;
     let (clip, blend) = (args.clip.as_deref(), args.blend.as_deref());
     let playing = Playing::new(&model, clip, blend, &args.hide, &args.file)?;
     let wish = Wish { time: args.time, frames: args.frames, fps: args.fps, animated: output.is_animated() };
