@@ -177,7 +177,10 @@ impl Picker {
         self.start(animator, instance)?;
         let mut baked = baked.iter();
         for &piece in &self.shared.surface.pieces {
-            let given = baked.next().map_or(&[][..], |primitive| &primitive.vertices.positions);
+            let part = &self.shared.surface.model.parts()[piece.part as usize];
+            let is_own =
+                |given: &&BakedPrimitive| (given.node, given.primitive) == (part.node, piece.primitive);
+            let given = baked.next().filter(is_own).map_or(&[][..], |given| &given.vertices.positions);
             let expected = self.shared.surface.primitive(piece).source_vertex_count();
             if given.len() != expected {
                 let (part, primitive, found) = (piece.part, piece.primitive, given.len());

@@ -136,6 +136,40 @@ fn bake_spares_the_file_that_it_reads() {
 }
 
 #[test]
+fn a_file_without_meshes_is_baked_to_no_numbers_and_no_model() {
+    let folder = folder("empty");
+    let file = folder.join("empty.gltf").to_str().unwrap().to_owned();
+    fs::write(&file, r#"{ "asset": { "version": "2.0" } }"#).unwrap();
+    let out = folder.join("out");
+    let bake = |output: &str| sinew(&["-q", "bake", "--cpu", &file, "-o", output]);
+    assert_eq!(bake(out.to_str().unwrap()).code, 0);
+    let json = fs::read(out.join("empty.gltf.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(json["entries"][0]["primitives"], serde_json::json!([]));
+    let said = bake(folder.join("a.glb").to_str().unwrap());
+    assert_eq!((said.code, said.error), (1, format!("error: the scene of `{file}` has no meshes")));
+    let said = sinew(&["-q", "pick", &file, "--ray", "0,0,1,0,0,-1"]);
+    assert_eq!((said.code, said.error.as_str()), (3, "error: the ray hits nothing"));
+}
+
+#[test]
+fn times_that_are_no_numbers_are_usage_errors() {
+    let folder = folder("times");
+    let file = triangle(&folder);
+    let glb = folder.join("a.glb").to_str().unwrap().to_owned();
+    for time in ["nan", "inf", "-1", "soon"] {
+        for option in ["--time", "--from", "--to"] {
+            let wish = format!("{option}={time}");
+            let said = sinew(&["bake", &file, "--clip", "slide", "-o", &glb, &wish]);
+            assert_eq!(said.code, 2, "{wish}");
+            assert!(said.error.ends_with("give seconds, such as 0.5"), "{}", said.error);
+        }
+        let time = format!("--time={time}");
+        assert_eq!(sinew(&["pick", &file, "--clip", "slide", &time, "--ray", "0,0,1,0,0,-1"]).code, 2);
+    }
+}
+
+#[test]
 fn a_capture_of_a_model_that_is_baked_is_a_usage_error() {
     let folder = folder("no-capture");
     let file = triangle(&folder);

@@ -24,7 +24,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME|INDEX")]
     clip: Option<String>,
     /// Seconds into the clip
-    #[arg(long, value_name = "SECONDS", default_value = "0", requires = "clip")]
+    #[arg(long, value_name = "SECONDS", value_parser = clip::seconds, default_value = "0", requires = "clip")]
     time: f64,
     #[command(flatten)]
     skinning: skinning::Choice,

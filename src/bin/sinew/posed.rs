@@ -7,11 +7,11 @@ use std::{
 
 use sinew::{
     Animator, InstanceId, Model,
-    deform::{VertexAnimation, posed_model},
+    deform::{PosedError, VertexAnimation, posed_model},
     model::Interpolation,
 };
 
-use crate::{encode::cannot_write, engine::pose, failure::Failure, glb, timeline::MOST_FRAMES, ui::Ui};
+use crate::{clip, encode::cannot_write, engine::pose, failure::Failure, glb, timeline::MOST_FRAMES, ui::Ui};
 
 /// Frames of one file of morph targets: its weights are as many as their square.
 const MOST_TARGETS: usize = 2_000;
@@ -36,10 +36,10 @@ impl Format {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Range {
     /// Seconds into the clip of the first frame [default: the clip's start]
-    #[arg(long, value_name = "SECONDS", requires = "clip", conflicts_with_all = ["time", "jobs"])]
+    #[arg(long, value_name = "SECONDS", value_parser = clip::seconds, requires = "clip", conflicts_with_all = ["time", "jobs"])]
     from: Option<f64>,
     /// Seconds into the clip up to which there are frames [default: the clip's end]
-    #[arg(long, value_name = "SECONDS", requires = "clip", conflicts_with_all = ["time", "jobs"])]
+    #[arg(long, value_name = "SECONDS", value_parser = clip::seconds, requires = "clip", conflicts_with_all = ["time", "jobs"])]
     to: Option<f64>,
     /// Frames a second of the stretch [default: 30]
     #[arg(long, requires = "clip", conflicts_with_all = ["time", "jobs"])]
@@ -150,12 +150,13 @@ pub(crate) fn write(model: &Model, clip: Option<u32>, wish: &Wish<'_>, ui: &Ui) 
         return write_targets(&mut actor, name, wish, ui);
     }
     if wish.times.is_empty() {
-        let posed = posed_model(actor.at(wish.time)?, instance)?;
+        let posed =
+            posed_model(actor.at(wish.time)?, instance).map_err(|error| explain(wish.input, error))?;
         return write_model(&posed, wish.format, wish.output);
     }
     let bar = ui.bar(wish.times.len(), "baking");
     for (frame, &time) in (1..).zip(&wish.times) {
-        let posed = posed_model(actor.at(time)?, instance)?;
+        let posed = posed_model(actor.at(time)?, instance).map_err(|error| explain(wish.input, error))?;
         write_model(&posed, wish.format, &numbered(wish.output, frame))?;
         bar.inc(1);
     }
@@ -172,7 +173,9 @@ fn write_targets(actor: &mut Actor, name: &str, wish: &Wish<'_>, ui: &Ui) -> Res
     let mut animation = VertexAnimation::new();
     for &time in &wish.times {
         // Frames count from the start of the stretch.
-        animation.push(actor.at(time)?, instance, (time - wish.times[0]) as f32)?;
+        let time_in_stretch = (time - wish.times[0]) as f32;
+        let pushed = animation.push(actor.at(time)?, instance, time_in_stretch);
+        pushed.map_err(|error| explain(wish.input, error))?;
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -184,6 +187,17 @@ fn write_targets(actor: &mut Actor, name: &str, wish: &Wish<'_>, ui: &Ui) -> Res
     write_model(&animation.finish(name, interpolation)?, wish.format, wish.output)?;
     ui.note(format_args!("{}: {frames} frames as morph targets", wish.output.display()));
     Ok(())
+}
+
+/// An error in the words of the program.
+fn explain(input: &Path, error: PosedError) -> Failure {
+    match error {
+        PosedError::NothingShown { .. } => {
+            Failure::new(format_args!("the scene of `{}` has no meshes", input.display()))
+                .help("`sinew inspect` lists what the file holds")
+        }
+        other => other.into(),
+    }
 }
 
 /// `posed.0001.glb` for `posed.glb`.

@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
 use crate::{
+    clip,
     encode::Encoder,
     failure::Failure,
     glb,
@@ -36,7 +37,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     skinning: skinning::Choice,
     /// Draw one picture, this many seconds into the clip
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, conflicts_with = "frames")]
+    #[arg(long, value_name = "SECONDS", value_parser = clip::seconds, conflicts_with = "frames")]
     time: Option<f64>,
     /// Draw this many pictures from the clip's start
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=MOST_FRAMES as i64))]
@@ -148,11 +149,6 @@ pub(crate) fn size(text: &str) -> Result<[u32; 2], String> {
     let side = |s: &str| s.parse::<u32>().ok().filter(|s| (1..=16384).contains(s));
     let both = text.split_once(['x', 'X']).and_then(|(w, h)| Some([side(w)?, side(h)?]));
     both.ok_or_else(|| "give width and height from 1 to 16384, such as 640x480".into())
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok().filter(|s| s.is_finite() && *s >= 0.0);
-    number.ok_or_else(|| "give seconds, such as 0.5".into())
 }
 
 fn rate(text: &str) -> Result<f64, String> {
