@@ -204,7 +204,7 @@ fn the_file_itself_is_never_written_over_nor_another_kind_of_file() {
     let file = file.to_str().unwrap();
     let (code, _, stderr) = run(&["fix", file, "-o", file]);
     assert_eq!(code, 2);
-    assert!(stderr.contains("the output is the file itself"), "{stderr}");
+    assert!(stderr.contains("` is the file itself"), "{stderr}");
     assert_eq!(run(&["fix", file, "-o", folder.join("out.gltf").to_str().unwrap()]).0, 2);
     assert_eq!(fs::read(file).unwrap(), fs::read(DEMO).unwrap());
     let (code, _, stderr) = run(&["fix", file, "-o", folder.join("missing/out.glb").to_str().unwrap()]);

@@ -2,9 +2,9 @@
 
 use std::{collections::HashSet, fmt::Write};
 
-use glam::{Affine3A, Mat3A, Vec3, Vec3A};
+use glam::{Affine3A, Mat3A, Vec3};
 
-use crate::model::{AlphaMode, Material, Model, Primitive, Topology};
+use crate::model::{AlphaMode, Material, Model, Primitive, Topology, normal_matrix};
 
 /// Both files of a model in Wavefront's format.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -113,15 +113,12 @@ impl Writer {
     }
 }
 
-/// A normal under the cofactor matrix times the sign of the determinant, of unit length.
+/// Of unit length.
 fn turned(m: Mat3A, normal: Vec3) -> Vec3 {
     if m == Mat3A::IDENTITY {
         return normal;
     }
-    let sign = if m.determinant() < 0.0 { -1.0 } else { 1.0 };
-    let rows = [m.y_axis.cross(m.z_axis), m.z_axis.cross(m.x_axis), m.x_axis.cross(m.y_axis)];
-    let cofactors = Mat3A::from_cols(rows[0], rows[1], rows[2]);
-    (Vec3::from(cofactors * Vec3A::from(normal)) * sign).try_normalize().unwrap_or(normal)
+    (normal_matrix(m) * normal).try_normalize().unwrap_or(normal)
 }
 
 fn write_material(mtl: &mut String, material: &Material, name: &str) {

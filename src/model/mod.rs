@@ -38,6 +38,7 @@ pub use skinning::Skinning;
 #[cfg(feature = "gltf")]
 pub(crate) use split::{Split, flat_normal, list_triangles};
 pub use transform::Transform;
+pub(crate) use transform::normal_matrix;
 
 /// A mesh at a node: what is deformed and drawn as one.
 #[derive(Clone, Debug, PartialEq)]

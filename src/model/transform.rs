@@ -1,4 +1,4 @@
-use glam::{Affine3A, Mat4, Quat, Vec3};
+use glam::{Affine3A, Mat3A, Mat4, Quat, Vec3};
 
 /// A local transform kept as translation, rotation and scale, applied in the order scale, rotation,
 /// translation. Animated matrices are never decomposed, so this is the only form a pose is stored in.
@@ -41,7 +41,40 @@ impl Default for Transform {
     }
 }
 
+/// What takes normals where `m` takes the surface: the cofactor matrix times the sign of the determinant. The inverse
+/// transpose up to a factor above zero, but finite where `m` is singular. Lengths are not kept.
+pub(crate) fn normal_matrix(m: Mat3A) -> Mat3A {
+    let orientation = if m.determinant() < 0.0 { -1.0 } else { 1.0 };
+    let cofactors =
+        Mat3A::from_cols(m.y_axis.cross(m.z_axis), m.z_axis.cross(m.x_axis), m.x_axis.cross(m.y_axis));
+    cofactors * orientation
+}
+
 /// Whether the fourth row of a column-vector matrix is `0 0 0 1`.
 pub(crate) fn is_affine(matrix: Mat4) -> bool {
     matrix.row(3).abs_diff_eq(glam::Vec4::W, 1e-5)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn normals_stay_upright_on_surfaces_that_are_sheared_mirrored_or_flat() {
+        let shear = Mat3A::from_cols_array(&[2.0, 0.0, 0.0, 1.0, -0.5, 0.0, 0.3, 0.2, 3.0]);
+        let flat = Mat3A::from_cols_array(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
+        // The plane z = 0 with its normal along z; a mirror along x leaves the outside where it is.
+        for (m, expected) in [
+            (Mat3A::IDENTITY, Vec3::Z),
+            (Mat3A::from_diagonal(Vec3::new(-2.0, 1.0, 1.0)), Vec3::Z),
+            (Mat3A::from_diagonal(Vec3::new(1.0, 1.0, -1.0)), Vec3::NEG_Z),
+            (flat, Vec3::Z),
+            (Mat3A::ZERO, Vec3::ZERO),
+        ] {
+            assert_eq!(Vec3::from(normal_matrix(m).z_axis).normalize_or_zero(), expected, "{m}");
+        }
+        let normal = normal_matrix(shear).z_axis;
+        assert!(normal.dot(shear.x_axis).abs() < 1e-6 && normal.dot(shear.y_axis).abs() < 1e-6);
+        assert!(normal.dot(shear.z_axis) > 0.0);
+    }
 }

@@ -6,12 +6,12 @@ use super::{
     PickError, Ray,
     query::Query,
     surface::{Piece, Surface},
-    tree::{Box3, Tree, Walk},
+    tree::{Tree, Walk},
 };
 use crate::{
     animate::{Animator, InstanceId},
     deform::{BakedPrimitive, CpuDeformer, Dominant, VertexDeformer},
-    model::Model,
+    model::{Bounds, Model},
 };
 
 /// Which sides of triangles are hit.
@@ -104,7 +104,7 @@ pub struct Picker {
     instance: Option<InstanceId>,
     /// In the instance's space, in the order of the surface.
     positions: Vec<Vec3>,
-    boxes: Vec<Box3>,
+    boxes: Vec<Bounds>,
 }
 
 #[derive(Debug)]
@@ -177,7 +177,10 @@ impl Picker {
         self.start(animator, instance)?;
         let mut baked = baked.iter();
         for &piece in &self.shared.surface.pieces {
-            let given = baked.next().map_or(&[][..], |primitive| &primitive.vertices.positions);
+            let part = &self.shared.surface.model.parts()[piece.part as usize];
+            let is_own =
+                |given: &&BakedPrimitive| (given.node, given.primitive) == (part.node, piece.primitive);
+            let given = baked.next().filter(is_own).map_or(&[][..], |given| &given.vertices.positions);
             let expected = self.shared.surface.primitive(piece).source_vertex_count();
             if given.len() != expected {
                 let (part, primitive, found) = (piece.part, piece.primitive, given.len());
@@ -260,7 +263,7 @@ impl Picker {
     }
 
     fn walk(&self, query: &Query, limit: f32, mut take: impl FnMut(Candidate) -> Walk) {
-        let enter = |own: &Box3| query.enter(own);
+        let enter = |own: &Bounds| query.enter(own);
         let mut until = limit;
         self.shared.tree.walk(&self.boxes, limit, enter, |triangle, corners| {
             let Some(met) = query.meet(self.corners(corners)) else { return Walk::Until(until) };

@@ -3,8 +3,8 @@ use glam::{Affine3A, Mat3A, Vec3, Vec3A};
 use super::{
     Ray,
     ray::{Meeting, Sheared, main_axis},
-    tree::Box3,
 };
+use crate::model::Bounds;
 
 /// A ray against what is drawn under one transform. Boxes and triangles are brought into the world, not the ray out of
 /// it, so that transforms without an inverse are nothing special and distances are those of the world.
@@ -52,7 +52,11 @@ impl Query {
     ///
     /// The distance is that along the ray's main axis alone: a computed meeting lies between the corners of its triangle
     /// there, however thin the triangle is, which cannot be said of the other two.
-    pub(super) fn enter(&self, own: &Box3) -> Option<f32> {
+    pub(super) fn enter(&self, own: &Bounds) -> Option<f32> {
+        // Nothing is in it: hidden parts, or corners that are not finite.
+        if own.min.x > own.max.x {
+            return None;
+        }
         let (min, max) = (Vec3A::from(own.min), Vec3A::from(own.max));
         let (middle, half) = ((min + max) * 0.5, (max - min) * 0.5);
         let reach = self.largest * (middle.abs() + half).max_element() + self.offset;

@@ -4,6 +4,7 @@ use super::{Hit, PickError};
 use crate::{
     animate::{Animator, InstanceId},
     deform::{DeformedVertex, VertexDeformer},
+    model::normal_matrix,
 };
 
 /// A point on a triangle of a model.
@@ -89,7 +90,7 @@ fn frame(
     let mirrored = corners.iter().filter(|corner| corner.is_mirrored).count() >= 2;
     let is_reversed = mirrored != (transform.matrix3.determinant() < 0.0);
     let own = edges[0].cross(edges[1]) * if is_reversed { -1.0 } else { 1.0 };
-    let normal = unit(outward(transform.matrix3, sum(&|corner| corner.normal)))
+    let normal = unit(normal_matrix(transform.matrix3) * sum(&|corner| corner.normal))
         .or_else(|| unit(own))
         .unwrap_or(Vec3::Y);
     let tangent = transform.transform_vector3(sum(&|corner| corner.tangent.truncate()));
@@ -97,14 +98,6 @@ fn frame(
     let along = has_tangents.then_some(tangent).into_iter().chain(edges).find_map(upright);
     let tangent = along.unwrap_or_else(|| normal.any_orthonormal_vector());
     SurfaceFrame { position, normal, tangent }
-}
-
-/// Under the cofactor matrix times the sign of the determinant: the inverse transpose, but finite.
-fn outward(m: Mat3A, normal: Vec3) -> Vec3 {
-    let cofactors =
-        Mat3A::from_cols(m.y_axis.cross(m.z_axis), m.z_axis.cross(m.x_axis), m.x_axis.cross(m.y_axis));
-    let sign = if m.determinant() < 0.0 { -1.0 } else { 1.0 };
-    Vec3::from(cofactors * glam::Vec3A::from(normal)) * sign
 }
 
 fn unit(v: Vec3) -> Option<Vec3> {

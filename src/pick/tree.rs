@@ -2,6 +2,8 @@
 
 use glam::Vec3;
 
+use crate::model::Bounds;
+
 /// Who lies with whom. Nodes stand parents first, left children right behind their parents.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
@@ -18,32 +20,6 @@ struct Node {
     next: u32,
     /// Triangles of a leaf; 0 in others.
     count: u32,
-}
-
-/// An axis-aligned box; without anything in it, inside out.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Box3 {
-    pub(super) min: Vec3,
-    pub(super) max: Vec3,
-}
-
-impl Box3 {
-    const EMPTY: Self = Self { min: Vec3::INFINITY, max: Vec3::NEG_INFINITY };
-
-    fn add(&mut self, point: Vec3) {
-        self.min = self.min.min(point);
-        self.max = self.max.max(point);
-    }
-
-    fn join(self, other: Self) -> Self {
-        Self { min: self.min.min(other.min), max: self.max.max(other.max) }
-    }
-
-    /// Half the surface, which is in proportion to how many rays meet it; nothing where it is empty.
-    fn area(self) -> f32 {
-        let Vec3 { x, y, z } = (self.max - self.min).max(Vec3::ZERO);
-        x * y + y * z + z * x
-    }
 }
 
 /// Triangles that are not worth a node.
@@ -67,7 +43,7 @@ impl Tree {
     /// area heuristic finds it best over 16 bins along the longest axis of their middles (Wald, "On fast Construction of
     /// SAH-based Bounding Volume Hierarchies", 2007).
     pub(super) fn new(corners: &[[u32; 3]], positions: &[Vec3]) -> Self {
-        let boxes: Vec<Box3> = corners.iter().map(|triangle| box_of(*triangle, positions)).collect();
+        let boxes: Vec<Bounds> = corners.iter().map(|triangle| box_of(*triangle, positions)).collect();
         let mut triangles: Vec<u32> = (0..corners.len() as u32).collect();
         let mut nodes = Vec::with_capacity(corners.len());
         let mut tasks = vec![Task { range: 0..corners.len(), level: 0, right_of: None }];
@@ -95,14 +71,14 @@ impl Tree {
 
     /// Makes the boxes follow the positions: a pass over the triangles, then one over the nodes. Allocates only the
     /// first time.
-    pub(super) fn refit(&self, positions: &[Vec3], boxes: &mut Vec<Box3>) {
-        boxes.resize(self.nodes.len(), Box3::EMPTY);
+    pub(super) fn refit(&self, positions: &[Vec3], boxes: &mut Vec<Bounds>) {
+        boxes.resize(self.nodes.len(), Bounds::EMPTY);
         for (at, node) in self.nodes.iter().enumerate().rev() {
             boxes[at] = if node.count > 0 {
                 let own = &self.corners[node.next as usize..][..node.count as usize];
-                own.iter().fold(Box3::EMPTY, |sum, triangle| sum.join(box_of(*triangle, positions)))
+                own.iter().fold(Bounds::EMPTY, |sum, triangle| sum.union(box_of(*triangle, positions)))
             } else {
-                boxes[at + 1].join(boxes[node.next as usize])
+                boxes[at + 1].union(boxes[node.next as usize])
             };
         }
     }
@@ -112,9 +88,9 @@ impl Tree {
     /// left out.
     pub(super) fn walk(
         &self,
-        boxes: &[Box3],
+        boxes: &[Bounds],
         mut limit: f32,
-        enter: impl Fn(&Box3) -> Option<f32>,
+        enter: impl Fn(&Bounds) -> Option<f32>,
         mut visit: impl FnMut(u32, [u32; 3]) -> Walk,
     ) {
         let mut stack = [(0u32, 0.0f32); LEVELS + 1];
@@ -157,20 +133,25 @@ pub(super) enum Walk {
 }
 
 /// The box of a triangle; empty where a corner is not finite, which no ray meets.
-fn box_of(triangle: [u32; 3], positions: &[Vec3]) -> Box3 {
-    let corners = triangle.map(|corner| positions[corner as usize]);
-    let mut out = Box3::EMPTY;
-    if corners.iter().all(|corner| corner.is_finite()) {
-        corners.into_iter().for_each(|corner| out.add(corner));
+fn box_of(triangle: [u32; 3], positions: &[Vec3]) -> Bounds {
+    let [a, b, c] = triangle.map(|corner| positions[corner as usize]);
+    if a.is_finite() && b.is_finite() && c.is_finite() {
+        Bounds::new(a.min(b).min(c), a.max(b).max(c))
+    } else {
+        Bounds::EMPTY
     }
-    out
+}
+
+/// Half the surface, which is in proportion to how many rays meet it; nothing where it is empty.
+fn area(own: Bounds) -> f32 {
+    let Vec3 { x, y, z } = (own.max - own.min).max(Vec3::ZERO);
+    x * y + y * z + z * x
 }
 
 /// Sorts a node's triangles into two, none of them empty; returns how many are left.
-fn split(triangles: &mut [u32], boxes: &[Box3], by_surface: bool) -> usize {
-    let middle = |triangle: u32| (boxes[triangle as usize].min + boxes[triangle as usize].max) * 0.5;
-    let mut middles = Box3::EMPTY;
-    triangles.iter().for_each(|triangle| middles.add(middle(*triangle)));
+fn split(triangles: &mut [u32], boxes: &[Bounds], by_surface: bool) -> usize {
+    let middle = |triangle: u32| boxes[triangle as usize].center();
+    let middles: Bounds = triangles.iter().map(|triangle| middle(*triangle)).collect();
     let size = middles.max - middles.min;
     let axis = size.max_position();
     let key = |triangle: u32| middle(triangle)[axis];
@@ -188,23 +169,23 @@ fn split(triangles: &mut [u32], boxes: &[Box3], by_surface: bool) -> usize {
 }
 
 /// The last bin on the left side of the cheapest split; none where one bin has all.
-fn best_bin(triangles: &[u32], boxes: &[Box3], bin: impl Fn(u32) -> usize) -> Option<usize> {
-    let mut bins = [(0u32, Box3::EMPTY); BINS];
+fn best_bin(triangles: &[u32], boxes: &[Bounds], bin: impl Fn(u32) -> usize) -> Option<usize> {
+    let mut bins = [(0u32, Bounds::EMPTY); BINS];
     for &triangle in triangles {
         let own = &mut bins[bin(triangle)];
-        *own = (own.0 + 1, own.1.join(boxes[triangle as usize]));
+        *own = (own.0 + 1, own.1.union(boxes[triangle as usize]));
     }
-    let add = |(count, sum): (u32, Box3), (more, other): (u32, Box3)| (count + more, sum.join(other));
-    let mut right = [(0, Box3::EMPTY); BINS];
+    let add = |(count, sum): (u32, Bounds), (more, other): (u32, Bounds)| (count + more, sum.union(other));
+    let mut right = [(0, Bounds::EMPTY); BINS];
     for at in (1..BINS).rev() {
         right[at - 1] = add(right[at], bins[at]);
     }
-    let mut left = (0, Box3::EMPTY);
+    let mut left = (0, Bounds::EMPTY);
     let mut best: Option<(f32, usize)> = None;
     for (at, (own, right)) in bins.into_iter().zip(right).enumerate() {
         left = add(left, own);
         if left.0 > 0 && right.0 > 0 {
-            let cost = left.1.area() * left.0 as f32 + right.1.area() * right.0 as f32;
+            let cost = area(left.1) * left.0 as f32 + area(right.1) * right.0 as f32;
             if best.is_none_or(|(least, _)| cost < least) {
                 best = Some((cost, at));
             }

@@ -7,7 +7,10 @@ use super::{
     layout::{Instance, View},
     pipeline::{Layer, PipelineSet},
 };
-use crate::animate::{Animator, InstanceId, JointMatrix, ModelId};
+use crate::{
+    animate::{Animator, InstanceId, JointMatrix, ModelId},
+    model::normal_matrix,
+};
 
 /// What a frame looks like: the per-frame data of a pass.
 #[derive(Clone, Copy, Debug)]
@@ -220,12 +223,10 @@ pub(crate) fn instance_of(animator: &Animator, instance: InstanceId) -> Instance
     let transform = animator.draw_transform(instance).unwrap_or(Affine3A::IDENTITY);
     let m: Mat3A = transform.matrix3;
     let orientation = if m.determinant() < 0.0 { -1.0 } else { 1.0 };
-    // Columns of the cofactor matrix are cross products of the columns of the matrix.
-    let [x, y, z] = [m.y_axis.cross(m.z_axis), m.z_axis.cross(m.x_axis), m.x_axis.cross(m.y_axis)]
-        .map(|column| column * orientation);
+    let normals = normal_matrix(m);
     let t = transform.translation;
     let row = |axis: usize| [m.x_axis[axis], m.y_axis[axis], m.z_axis[axis], t[axis]];
-    let normal = |axis: usize| [x[axis], y[axis], z[axis]];
+    let normal = |axis: usize| normals.row(axis).to_array();
     Instance {
         x: row(0),
         y: row(1),

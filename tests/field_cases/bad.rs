@@ -5,6 +5,9 @@ use std::{fs, path::Path};
 use serde_json::Value;
 use sinew::{Model, model::Severity};
 
+#[path = "../import/fuzz/usage.rs"]
+mod usage;
+
 /// What became of a file, in the words of the list.
 fn outcome(path: &Path) -> Result<&'static str, String> {
     match Model::load(path) {
@@ -46,6 +49,24 @@ fn malformed_files_end_in_an_acceptable_outcome() {
         }
     }
     println!("{} malformed files seen", files.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn malformed_files_that_load_are_deformed_picked_and_written_without_a_number_that_is_none() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/bad");
+    let (mut used, mut wrong) = (0, Vec::new());
+    for path in fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()) {
+        let Ok(model) = Model::load(&path) else { continue };
+        // Packed and exact, linear and dual.
+        for number in [0, 1, 2, 3] {
+            match usage::try_use(&model, number) {
+                Ok(is_used) => used += usize::from(is_used),
+                Err(problem) => wrong.push(format!("{} {number}: {problem}", path.display())),
+            }
+        }
+    }
+    println!("{used} uses of malformed files");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

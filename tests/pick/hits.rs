@@ -58,6 +58,16 @@ fn positions_of_another_shape_are_refused_with_the_numbers() {
 }
 
 #[test]
+fn positions_of_the_wrong_primitive_and_of_none_are_refused() {
+    let mut stage = Stage::new(&flat(vec![triangle(), triangle()]));
+    let baked = stage.deformer.bake(stage.id).unwrap();
+    for (given, primitive) in [(&baked[1..], 0), (&baked[..1], 1), (&[], 0)] {
+        let error = stage.picker.refit_baked(stage.deformer.animator(), stage.id, given).unwrap_err();
+        assert_eq!(error, PickError::Vertices { part: 0, primitive, found: 0, expected: 3 });
+    }
+}
+
+#[test]
 fn a_model_without_triangles_is_never_hit() {
     let points = PrimitiveDesc { topology: Topology::Points, ..triangle() };
     let lines = PrimitiveDesc { topology: Topology::LineStrip, ..triangle() };

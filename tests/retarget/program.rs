@@ -75,8 +75,8 @@ fn a_map_says_which_joints_and_the_report_what_did_not_fit() {
     let said: Value = serde_json::from_str(&said).unwrap();
     assert_eq!(said["mapped"], serde_json::json!([{ "target": "hip", "source": "hip" }]));
     assert_eq!(said["unmapped"], serde_json::json!(["arm", "hand"]));
-    assert_eq!(said["unknown_sources"], serde_json::json!([{ "target": "arm", "source": "wing" }]));
-    assert_eq!(said["unknown_targets"], serde_json::json!(["tail"]));
+    assert_eq!(said["unknownSources"], serde_json::json!([{ "target": "arm", "source": "wing" }]));
+    assert_eq!(said["unknownTargets"], serde_json::json!(["tail"]));
     assert_eq!((&said["hip"], &said["clips"][0]["name"]), (&"hip".into(), &"raise".into()));
 }
 

@@ -9,11 +9,11 @@ use crate::{
     clip,
     engine::{Engine, Pose},
     failure::Failure,
+    glb,
     gpu::Gpu,
-    load::load,
     oracle::Oracle,
     posed::{self, Format, Range, Wish},
-    replay,
+    replay, skinning,
     ui::Ui,
 };
 
@@ -34,10 +34,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME|INDEX", conflicts_with = "jobs")]
     clip: Option<String>,
     /// Seconds into the clip
-    #[arg(long, value_name = "SECONDS", default_value = "0", requires = "clip")]
+    #[arg(long, value_name = "SECONDS", value_parser = clip::seconds, default_value = "0", requires = "clip")]
     time: f64,
     #[command(flatten)]
     range: Range,
+    #[command(flatten)]
+    skinning: skinning::Choice,
     /// A JSON list of {file, clip, time} to write instead; `clip` is an index or null
     #[arg(long, value_name = "FILE", requires = "root", conflicts_with = "file")]
     jobs: Option<PathBuf>,
@@ -75,16 +77,16 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
     let (Some(jobs), Some(root)) = (&args.jobs, &args.root) else {
         let file = args.file.as_deref().unwrap_or(Path::new(""));
         let name = file.file_name().map_or_else(Default::default, |name| name.to_string_lossy().into_owned());
-        let model = load(file, ui)?;
-        let clip = match &args.clip {
-            Some(wanted) => clip::choose(&model, Some(wanted), file)?,
-            None => None,
-        };
+        if let Some(capture) = &args.capture {
+            glb::spare(&[file], [capture])?;
+        }
+        let model = args.skinning.load(file, ui)?;
+        let clip = clip::or_rest(&model, args.clip.as_deref(), file)?;
         bake(&mut engine, &model, &[(clip, args.time)], &args.output, &name)?;
         let Some(path) = &args.capture else { return Ok(()) };
         return replay::write(&engine.capture(&model, (clip, args.time))?, path, ui);
     };
-    run_jobs(&mut engine, &read_jobs(jobs)?, root, &args.output, ui)
+    run_jobs(args, &mut engine, &read_jobs(jobs)?, root, ui)
 }
 
 /// One pose or a stretch of a clip as models.
@@ -93,22 +95,23 @@ fn run_model(args: &Args, format: Format, ui: &Ui) -> Result<(), Failure> {
         return Err(Failure::usage("--jobs and --adapter are for numbers, not for models")
             .help("give one file, and a folder as the output for numbers"));
     };
-    let model = load(file, ui)?;
-    let clip = match &args.clip {
-        Some(wanted) => clip::choose(&model, Some(wanted), file)?,
-        None => None,
-    };
+    if args.capture.is_some() {
+        return Err(Failure::usage("--capture is for numbers, not for models")
+            .help("give a folder as the output, or leave --capture away"));
+    }
+    let model = args.skinning.load(file, ui)?;
+    let clip = clip::or_rest(&model, args.clip.as_deref(), file)?;
     let times = args.range.times(&model, clip)?.unwrap_or_default();
     posed::write(
         &model,
         clip,
-        &Wish { output: &args.output, format, time: args.time, times, range: &args.range },
+        &Wish { input: file, output: &args.output, format, time: args.time, times, range: &args.range },
         ui,
     )
 }
 
 /// Bakes every file of a job list; one that fails is named, and the others go on.
-fn run_jobs(engine: &mut Engine, jobs: &[Job], root: &Path, output: &Path, ui: &Ui) -> Result<(), Failure> {
+fn run_jobs(args: &Args, engine: &mut Engine, jobs: &[Job], root: &Path, ui: &Ui) -> Result<(), Failure> {
     let mut files: Vec<(&str, Vec<Pose>)> = Vec::new();
     for job in jobs {
         match files.iter_mut().find(|(file, _)| *file == job.file) {
@@ -121,7 +124,8 @@ fn run_jobs(engine: &mut Engine, jobs: &[Job], root: &Path, output: &Path, ui: &
     for (file, poses) in &files {
         let inside = Path::new(file).components().all(|part| matches!(part, Component::Normal(_)));
         let result = if inside {
-            load(&root.join(file), &ui.quietly()).and_then(|model| bake(engine, &model, poses, output, file))
+            let model = args.skinning.load(&root.join(file), &ui.quietly());
+            model.and_then(|model| bake(engine, &model, poses, &args.output, file))
         } else {
             Err(Failure::new(format_args!("`{file}` is not a path inside the root")))
         };

@@ -22,6 +22,17 @@ pub(crate) fn choose(model: &Model, wanted: Option<&str>, path: &Path) -> Result
     Err(Failure::new(format_args!("`{}` has no clip `{wanted}`", path.display())).help(help))
 }
 
+/// The clip to play, or the rest pose where none is asked for.
+pub(crate) fn or_rest(model: &Model, wanted: Option<&str>, path: &Path) -> Result<Option<u32>, Failure> {
+    if wanted.is_some() { choose(model, wanted, path) } else { Ok(None) }
+}
+
+/// A time in a clip, as an argument.
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|s| s.is_finite() && *s >= 0.0);
+    number.ok_or_else(|| "give seconds, such as 0.5".into())
+}
+
 /// Name for people.
 pub(crate) fn describe(model: &Model, clip: Option<u32>) -> String {
     let clip = clip.and_then(|index| Some((index, model.clips().get(index as usize)?)));

@@ -7,7 +7,7 @@ use sinew::{
     pick::{Hit, PickOptions, Picker, Ray, Sides},
 };
 
-use crate::{clip, engine::pose, failure::Failure, load::load, ui::Ui};
+use crate::{clip, engine::pose, failure::Failure, skinning, ui::Ui};
 
 /// Say what a ray meets of a model in a pose: the nearest triangle, where on it, and the joint that moves it
 ///
@@ -24,8 +24,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME|INDEX")]
     clip: Option<String>,
     /// Seconds into the clip
-    #[arg(long, value_name = "SECONDS", default_value = "0", requires = "clip")]
+    #[arg(long, value_name = "SECONDS", value_parser = clip::seconds, default_value = "0", requires = "clip")]
     time: f64,
+    #[command(flatten)]
+    skinning: skinning::Choice,
     /// Which sides of triangles are hit; `drawn` leaves out backs of single-sided materials
     #[arg(long, value_enum, default_value = "both")]
     sides: Side,
@@ -55,11 +57,8 @@ fn ray(text: &str) -> Result<Ray, String> {
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
-    let model = load(&args.file, ui)?;
-    let clip = match &args.clip {
-        Some(wanted) => clip::choose(&model, Some(wanted), &args.file)?,
-        None => None,
-    };
+    let model = args.skinning.load(&args.file, ui)?;
+    let clip = clip::or_rest(&model, args.clip.as_deref(), &args.file)?;
     let mut deformer = CpuDeformer::new();
     let id = deformer.add_model(&model, Precision::Exact)?;
     let instance = deformer.spawn(id)?;

@@ -7,11 +7,11 @@ use std::{
 
 use sinew::{
     Animator, InstanceId, Model,
-    deform::{VertexAnimation, posed_model},
+    deform::{PosedError, VertexAnimation, posed_model},
     model::Interpolation,
 };
 
-use crate::{encode::cannot_write, engine::pose, failure::Failure, timeline::MOST_FRAMES, ui::Ui};
+use crate::{clip, encode::cannot_write, engine::pose, failure::Failure, glb, timeline::MOST_FRAMES, ui::Ui};
 
 /// Frames of one file of morph targets: its weights are as many as their square.
 const MOST_TARGETS: usize = 2_000;
@@ -36,10 +36,10 @@ impl Format {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Range {
     /// Seconds into the clip of the first frame [default: the clip's start]
-    #[arg(long, value_name = "SECONDS", requires = "clip", conflicts_with_all = ["time", "jobs"])]
+    #[arg(long, value_name = "SECONDS", value_parser = clip::seconds, requires = "clip", conflicts_with_all = ["time", "jobs"])]
     from: Option<f64>,
     /// Seconds into the clip up to which there are frames [default: the clip's end]
-    #[arg(long, value_name = "SECONDS", requires = "clip", conflicts_with_all = ["time", "jobs"])]
+    #[arg(long, value_name = "SECONDS", value_parser = clip::seconds, requires = "clip", conflicts_with_all = ["time", "jobs"])]
     to: Option<f64>,
     /// Frames a second of the stretch [default: 30]
     #[arg(long, requires = "clip", conflicts_with_all = ["time", "jobs"])]
@@ -94,6 +94,8 @@ impl Range {
 
 /// What to write.
 pub(crate) struct Wish<'a> {
+    /// What is read.
+    pub(crate) input: &'a Path,
     pub(crate) output: &'a Path,
     pub(crate) format: Format,
     /// Of one pose.
@@ -118,7 +120,24 @@ impl Actor {
     }
 }
 
+impl Wish<'_> {
+    /// Every file that will be written.
+    fn files(&self) -> Vec<PathBuf> {
+        let is_numbered = !self.times.is_empty() && !self.range.targets;
+        let models = match is_numbered {
+            true => (1..=self.times.len()).map(|frame| numbered(self.output, frame)).collect(),
+            false => vec![self.output.to_path_buf()],
+        };
+        let with_materials = |path: PathBuf| match self.format {
+            Format::Glb => vec![path],
+            Format::Obj => vec![materials_of(&path), path],
+        };
+        models.into_iter().flat_map(with_materials).collect()
+    }
+}
+
 pub(crate) fn write(model: &Model, clip: Option<u32>, wish: &Wish<'_>, ui: &Ui) -> Result<(), Failure> {
+    glb::spare(&[wish.input], wish.files())?;
     let mut animator = Animator::new();
     let id = animator.add_model(model);
     let instance = animator.spawn(id)?;
@@ -131,12 +150,13 @@ pub(crate) fn write(model: &Model, clip: Option<u32>, wish: &Wish<'_>, ui: &Ui) 
         return write_targets(&mut actor, name, wish, ui);
     }
     if wish.times.is_empty() {
-        let posed = posed_model(actor.at(wish.time)?, instance)?;
+        let posed =
+            posed_model(actor.at(wish.time)?, instance).map_err(|error| explain(wish.input, error))?;
         return write_model(&posed, wish.format, wish.output);
     }
     let bar = ui.bar(wish.times.len(), "baking");
     for (frame, &time) in (1..).zip(&wish.times) {
-        let posed = posed_model(actor.at(time)?, instance)?;
+        let posed = posed_model(actor.at(time)?, instance).map_err(|error| explain(wish.input, error))?;
         write_model(&posed, wish.format, &numbered(wish.output, frame))?;
         bar.inc(1);
     }
@@ -153,7 +173,9 @@ fn write_targets(actor: &mut Actor, name: &str, wish: &Wish<'_>, ui: &Ui) -> Res
     let mut animation = VertexAnimation::new();
     for &time in &wish.times {
         // Frames count from the start of the stretch.
-        animation.push(actor.at(time)?, instance, (time - wish.times[0]) as f32)?;
+        let time_in_stretch = (time - wish.times[0]) as f32;
+        let pushed = animation.push(actor.at(time)?, instance, time_in_stretch);
+        pushed.map_err(|error| explain(wish.input, error))?;
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -167,22 +189,38 @@ fn write_targets(actor: &mut Actor, name: &str, wish: &Wish<'_>, ui: &Ui) -> Res
     Ok(())
 }
 
+/// An error in the words of the program.
+fn explain(input: &Path, error: PosedError) -> Failure {
+    match error {
+        PosedError::NothingShown { .. } => {
+            Failure::new(format_args!("the scene of `{}` has no meshes", input.display()))
+                .help("`sinew inspect` lists what the file holds")
+        }
+        other => other.into(),
+    }
+}
+
 /// `posed.0001.glb` for `posed.glb`.
 fn numbered(path: &Path, frame: usize) -> PathBuf {
     let extension = path.extension().map(|extension| extension.to_string_lossy().into_owned());
     path.with_extension(format!("{frame:04}.{}", extension.unwrap_or_default()))
 }
 
+/// What is written beside an .obj file.
+fn materials_of(path: &Path) -> PathBuf {
+    path.with_extension("mtl")
+}
+
 fn write_model(model: &Model, format: Format, path: &Path) -> Result<(), Failure> {
-    let put = |path: &Path, bytes: &[u8]| fs::write(path, bytes).map_err(|error| cannot_write(path, &error));
+    let put = |path: &Path, text: &str| fs::write(path, text).map_err(|error| cannot_write(path, &error));
     match format {
-        Format::Glb => put(path, &model.to_glb()?),
+        Format::Glb => glb::write(path, model).map(|_| ()),
         Format::Obj => {
-            let materials = path.with_extension("mtl");
+            let materials = materials_of(path);
             let name = materials.file_name().unwrap_or_default().to_string_lossy();
             let written = model.to_obj(&name);
-            put(path, written.obj.as_bytes())?;
-            if written.mtl.is_empty() { Ok(()) } else { put(&materials, written.mtl.as_bytes()) }
+            put(path, &written.obj)?;
+            if written.mtl.is_empty() { Ok(()) } else { put(&materials, &written.mtl) }
         }
     }
 }

@@ -1,14 +1,14 @@
 use std::path::PathBuf;
 
 use crate::{
+    clip,
     encode::Encoder,
     failure::Failure,
+    glb,
     gpu::Gpu,
-    load::load,
     output::Output,
     playing::Playing,
-    replay,
-    skinning::Method,
+    replay, skinning,
     stage::Stage,
     timeline::{MOST_FRAMES, Timeline, Wish},
     trace::Trace,
@@ -34,11 +34,10 @@ pub(crate) struct Args {
     /// Name or index of a node to hide with everything below it; may be given several times
     #[arg(long, value_name = "NODE")]
     hide: Vec<String>,
-    /// How vertices follow several joints, in all meshes
-    #[arg(long, value_enum, default_value_t, value_name = "METHOD")]
-    skinning: Method,
+    #[command(flatten)]
+    skinning: skinning::Choice,
     /// Draw one picture, this many seconds into the clip
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, conflicts_with = "frames")]
+    #[arg(long, value_name = "SECONDS", value_parser = clip::seconds, conflicts_with = "frames")]
     time: Option<f64>,
     /// Draw this many pictures from the clip's start
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=MOST_FRAMES as i64))]
@@ -72,7 +71,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
         );
     }
     let trace = args.trace.as_deref().map(Trace::start).transpose()?;
-    let model = args.skinning.apply(load(&args.file, ui)?)?;
+    glb::spare(&[&args.file], args.capture.iter().chain(&args.trace))?;
+    let model = args.skinning.load(&args.file, ui)?;
     let (clip, blend) = (args.clip.as_deref(), args.blend.as_deref());
     let playing = Playing::new(&model, clip, blend, &args.hide, &args.file)?;
     let wish = Wish { time: args.time, frames: args.frames, fps: args.fps, animated: output.is_animated() };
@@ -149,11 +149,6 @@ pub(crate) fn size(text: &str) -> Result<[u32; 2], String> {
     let side = |s: &str| s.parse::<u32>().ok().filter(|s| (1..=16384).contains(s));
     let both = text.split_once(['x', 'X']).and_then(|(w, h)| Some([side(w)?, side(h)?]));
     both.ok_or_else(|| "give width and height from 1 to 16384, such as 640x480".into())
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok().filter(|s| s.is_finite() && *s >= 0.0);
-    number.ok_or_else(|| "give seconds, such as 0.5".into())
 }
 
 fn rate(text: &str) -> Result<f64, String> {

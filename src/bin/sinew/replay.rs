@@ -5,7 +5,7 @@ use std::{
 
 use sinew::deform::{Capture, CaptureError, CaptureOutput, PartDifference, Worst};
 
-use crate::{failure::Failure, gpu::Gpu, ui::Ui};
+use crate::{encode::cannot_write, failure::Failure, gpu::Gpu, ui::Ui};
 
 /// Deform a captured frame again, on any adapter or the CPU, and say whether the same comes out
 ///
@@ -58,8 +58,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
 /// Writes a capture for `sinew replay`.
 pub(crate) fn write(capture: &Capture, path: &Path, ui: &Ui) -> Result<(), Failure> {
     let bytes = capture.to_bytes();
-    fs::write(path, &bytes)
-        .map_err(|error| Failure::new(format_args!("cannot write `{}`: {error}", path.display())))?;
+    fs::write(path, &bytes).map_err(|error| cannot_write(path, &error))?;
     ui.note(format_args!("{}: {} bytes, for `sinew replay`", path.display(), bytes.len()));
     Ok(())
 }

@@ -89,4 +89,5 @@ impl Encoder {
 
 pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     Failure::new(format_args!("cannot write `{}`: {error}", path.display()))
+        .help("check that the folder exists and may be written to")
 }
