@@ -81,8 +81,8 @@ pub use animate::{Animator, InstanceId, JointMap, LoopMode, ModelId, Player};
 #[cfg(feature = "gpu")]
 pub use deform::gpu::{
     DeclareOptions, DeformedVertices, Deformer, DeformerOptions, GroupOptions, GroupPart, OutputKind,
-    PaletteRows, ReadBack, ReadBackRequests, Skinned, SkinnedGroup, SkinnedPart, WarmUp, declare,
-    declare_group, declare_read_back, declare_with,
+    PaletteRows, PendingCapture, ReadBack, ReadBackRequests, Replay, Skinned, SkinnedGroup, SkinnedPart,
+    WarmUp, declare, declare_group, declare_read_back, declare_with,
 };
 pub use deform::{Capture, CpuDeformer, DeformError, Frustum, Packing, Precision};
 pub use model::{Bounds, Model, Skinning};

@@ -1,9 +1,9 @@
 //! Boxes that hold every deformed vertex, without deforming any.
 //!
 //! A vertex deformed by weights that sum up to one lies between the places where each of its joints alone would take
-//! it. So the box of a part is that of its joints' [hulls](hull::Hull), each moved by its row of the palette and grown
+//! it. So the box of a part is that of its joints' hulls, each moved by its row of the palette and grown
 //! by what the active morph targets may add; it follows the pose in time that depends on joints, not on vertices.
-//! Dual quaternions leave that region: see [`arc`].
+//! Dual quaternions leave that region: see `arc`.
 
 mod arc;
 mod hull;
