@@ -22,7 +22,7 @@ use sinew::{
     animate::{CompressOptions, CompressedClips, LayerKind, Mask, Reference},
     declare_group, deform,
     graph::Graph,
-    ik::{Target, TwoBone},
+    ik::{Aim, Target, TwoBone},
 };
 
 struct Frame {
@@ -55,6 +55,9 @@ fn the_lines_of_the_guide_run() -> Result<(), Box<dyn Error>> {
     {
         let [hip, knee, foot] = ["thigh_l", "shin_l", "foot_l"].map(node);
         let (animator, step) = (deformer.animator_mut(), Vec3::Y * 0.1);
+        let (head, eye) = (node("head"), Vec3::Z);
+        let aim = animator.add_modifier(runner, Aim::new(skeleton, head)?)?;
+        animator.modifier_mut::<Aim>(runner, aim)?.target = Target::Scene(eye);
         let leg = animator.add_modifier(runner, TwoBone::new(skeleton, [hip, knee, foot])?)?;
         animator.modifier_mut::<TwoBone>(runner, leg)?.target = Target::Scene(step);
     }

@@ -140,7 +140,14 @@ fn palettes_stay_finite_and_followers_with_their_leaders_whatever_comes_and_goes
                     cast.deformer.run().unwrap();
                     cast.check(&maps);
                     for (id, _) in &all {
-                        for primitive in cast.deformer.bake(*id).unwrap() {
+                        let baked = match cast.deformer.bake(*id) {
+                            Err(error) => {
+                                assert!(!cast.deformer.animator().is_shown(*id).unwrap(), "{error}");
+                                continue;
+                            }
+                            Ok(baked) => baked,
+                        };
+                        for primitive in baked {
                             assert!(primitive.vertices.positions.iter().all(|position| position.is_finite()));
                         }
                     }

@@ -205,3 +205,20 @@ fn a_job_list_names_the_files_that_fail_and_bakes_the_others() {
     assert!(said.error.ends_with("gone.glb` does not exist"), "{}", said.error);
     assert!(out.join("triangle.gltf.json").exists());
 }
+
+#[test]
+fn bake_names_the_kinds_of_models_that_it_does_not_write() {
+    let folder = folder("kinds");
+    let file = triangle(&folder);
+    for kind in ["fbx", "gltf", "USDZ"] {
+        let out = folder.join(format!("a.{kind}"));
+        let said = sinew(&["bake", &file, "-o", out.to_str().unwrap()]);
+        assert_eq!(said.code, 2, "{kind}");
+        assert!(
+            said.error.contains(&format!("models are not written as .{}", kind.to_lowercase())),
+            "{}",
+            said.error
+        );
+        assert!(!out.exists());
+    }
+}

@@ -68,6 +68,10 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
     if let Some(format) = Format::of(&args.output) {
         return run_model(args, format, ui);
     }
+    if let Some(other) = posed::unknown_format(&args.output) {
+        return Err(Failure::usage(format_args!("models are not written as .{other}"))
+            .help("end the output in .glb or .obj; other names are folders for numbers"));
+    }
     if args.range.is_given() {
         return Err(Failure::usage("a stretch of a clip is written as models, not as numbers")
             .help("end the output in .glb or .obj, or give --time"));

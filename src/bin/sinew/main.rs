@@ -34,11 +34,11 @@ use clap::{Parser, Subcommand};
 
 use ui::Ui;
 
-/// Animated glTF characters: inspect, fix, render, bake, pick, retarget.
+/// Animated glTF characters: inspect, fix, render, bake, pick, retarget, replay.
 #[derive(Debug, Parser)]
 #[command(name = "sinew", version, about, arg_required_else_help = true)]
 struct Cli {
-    /// Print nothing but errors
+    /// Print no notes and no progress, only what was asked for and errors
     #[arg(long, short, global = true)]
     quiet: bool,
     #[command(subcommand)]

@@ -32,6 +32,13 @@ impl Format {
     }
 }
 
+/// The end of a name by which somebody asks for a kind of model that is not written.
+pub(crate) fn unknown_format(path: &Path) -> Option<String> {
+    const KNOWN: [&str; 10] = ["gltf", "fbx", "dae", "usd", "usda", "usdc", "usdz", "stl", "ply", "blend"];
+    let extension = path.extension()?.to_string_lossy().to_ascii_lowercase();
+    KNOWN.contains(&extension.as_str()).then_some(extension)
+}
+
 /// A stretch of a clip.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Range {

@@ -54,7 +54,8 @@ pub(crate) struct Args {
     /// of hip heights
     #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
     scale: Option<f32>,
-    /// Keys a second [default: as many as the source track with the most keys has]
+    /// Keys a second, rounded to whole steps from the clip's start to its end [default: as many as the source track with
+    /// the most keys has]
     #[arg(long, allow_negative_numbers = true)]
     fps: Option<f32>,
     /// Write translation and scale of all mapped joints, not only the hip's translation
@@ -146,8 +147,11 @@ fn options(
     let defaults = RetargetOptions::default();
     let names = map.names.unwrap_or_else(|| names_alike(source, target));
     if names.is_empty() {
-        return Err(Failure::new("no joints have equal names")
-            .help(r#"give --map a file of {"target joint": "source joint"}; `sinew inspect` lists joints"#));
+        let problem =
+            if args.map.is_some() { "the map pairs no joints" } else { "no joints have equal names" };
+        return Err(Failure::new(problem).help(
+            r#"give --map a file of {"target joint": "source joint"}; `sinew inspect --json` lists the joints of a file"#,
+        ));
     }
     let hip = match (args.hip.as_deref(), map.hip) {
         (Some("none"), _) => Hip::None,
