@@ -57,7 +57,8 @@ pub struct Hit {
     pub barycentrics: Vec3,
     /// Where, by the corners and their shares.
     pub position: Vec3,
-    /// The triangle's own normal, of unit length, on the side that is drawn as its front.
+    /// The triangle's own normal, of unit length, on the side that is drawn as its front; against the ray where a triangle
+    /// has no area.
     pub normal: Vec3,
     /// Metres from the ray's origin.
     pub distance: f32,
@@ -324,7 +325,8 @@ impl Picker {
         let sign = if is_mirrored != query.is_mirrored() { -1.0 } else { 1.0 };
         // f64: small triangles have products that vanish in f32.
         let (u, v) = (b.as_dvec3() - a.as_dvec3(), c.as_dvec3() - a.as_dvec3());
-        let normal = u.cross(v).normalize_or_zero() * sign;
+        let Some(normal) = u.cross(v).try_normalize() else { return (-query.direction(), true) };
+        let normal = normal * sign;
         (normal.as_vec3(), normal.dot(query.direction().as_dvec3()) < 0.0)
     }
 
