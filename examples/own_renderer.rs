@@ -1,7 +1,7 @@
 //! Deformed characters in a frame of your own: your encoder, your pass, your shader; no frame graph, no renderer.
 //!
 //! `cargo run --release --example own_renderer --features cli -- assets/mascot.glb wave 0.9 own_renderer.png`
-#![allow(clippy::print_stdout, reason = "a program says what it did")]
+mod support;
 
 use std::ops::Range;
 
@@ -12,6 +12,7 @@ use sinew::{
     model::{Bounds, Topology},
     render::{Camera, DEPTH_FORMAT, extents},
 };
+use support::{open, save, texture};
 use wgpu::util::DeviceExt;
 
 const SIZE: u32 = 512;
@@ -123,9 +124,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             wgpu::BindGroupEntry { binding: 1, resource: transforms.as_entire_binding() },
         ],
     });
-    let attachment = wgpu::TextureUsages::RENDER_ATTACHMENT;
-    let picture = texture(&device, "picture", FORMAT, attachment | wgpu::TextureUsages::COPY_SRC);
-    let depth = texture(&device, "depth", DEPTH_FORMAT, attachment);
+    let picture = texture(&device, "picture", [SIZE; 2], FORMAT);
+    let depth = texture(&device, "depth", [SIZE; 2], DEPTH_FORMAT);
     let picture_view = picture.create_view(&Default::default());
     let depth_view = depth.create_view(&Default::default());
 
@@ -163,12 +163,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     drop(pass);
     save(&device, &queue, encoder, &picture, out)
-}
-
-async fn open() -> Result<(wgpu::Device, wgpu::Queue), Box<dyn std::error::Error>> {
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
-    let adapter = instance.request_adapter(&Default::default()).await?;
-    Ok(adapter.request_device(&Default::default()).await?)
 }
 
 fn pipeline(device: &wgpu::Device) -> wgpu::RenderPipeline {
@@ -213,49 +207,4 @@ fn pipeline(device: &wgpu::Device) -> wgpu::RenderPipeline {
 fn buffer(device: &wgpu::Device, label: &str, bytes: &[u8], usage: wgpu::BufferUsages) -> wgpu::Buffer {
     let label = Some(label);
     device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label, contents: bytes, usage })
-}
-
-fn texture(
-    device: &wgpu::Device,
-    label: &str,
-    format: wgpu::TextureFormat,
-    usage: wgpu::TextureUsages,
-) -> wgpu::Texture {
-    device.create_texture(&wgpu::TextureDescriptor {
-        label: Some(label),
-        size: wgpu::Extent3d { width: SIZE, height: SIZE, depth_or_array_layers: 1 },
-        mip_level_count: 1,
-        sample_count: 1,
-        dimension: wgpu::TextureDimension::D2,
-        format,
-        usage,
-        view_formats: &[],
-    })
-}
-
-/// Submits the frame, waits for its pixels and writes them.
-fn save(
-    device: &wgpu::Device,
-    queue: &wgpu::Queue,
-    mut encoder: wgpu::CommandEncoder,
-    picture: &wgpu::Texture,
-    path: &str,
-) -> Result<(), Box<dyn std::error::Error>> {
-    let row = SIZE * 4; // a multiple of 256, as copies need
-    let pixels = device.create_buffer(&wgpu::BufferDescriptor {
-        label: Some("pixels"),
-        size: u64::from(row * SIZE),
-        usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-        mapped_at_creation: false,
-    });
-    let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(row), rows_per_image: None };
-    let into = wgpu::TexelCopyBufferInfo { buffer: &pixels, layout };
-    encoder.copy_texture_to_buffer(picture.as_image_copy(), into, picture.size());
-    encoder.map_buffer_on_submit(&pixels, wgpu::MapMode::Read, .., |_| {});
-    queue.submit([encoder.finish()]);
-    device.poll(wgpu::PollType::wait_indefinitely())?;
-    let bytes = pixels.slice(..).get_mapped_range()?;
-    image::save_buffer(path, &bytes, SIZE, SIZE, image::ColorType::Rgba8)?;
-    println!("{path}");
-    Ok(())
 }

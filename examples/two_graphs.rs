@@ -4,6 +4,8 @@
 //! `cargo run --release --example two_graphs --features cli -- two_graphs.png two_graphs.html`
 #![allow(clippy::print_stdout, reason = "a program says what it did")]
 
+mod support;
+
 use sinew::graph::{Bind, Buffer, Declare, Graph, Runtime, Texture, TextureDesc};
 
 const SIZE: u32 = 512;
@@ -128,7 +130,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     print!("{glow_plan}{life_plan}");
 
     // Frames. A window would bind a view of its surface, and not wait.
-    let picture = picture(&device);
+    let picture = support::texture(&device, "picture", [SIZE; 2], FORMAT);
     let view = picture.create_view(&Default::default());
     let mut runtime = Runtime::new(&device, &queue, Default::default());
     for number in 0..FRAMES {
@@ -325,19 +327,6 @@ async fn open() -> Result<(wgpu::Device, wgpu::Queue), Box<dyn std::error::Error
 fn module(device: &wgpu::Device, label: &str, text: &str) -> wgpu::ShaderModule {
     let source = wgpu::ShaderSource::Wgsl(text.into());
     device.create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(label), source })
-}
-
-fn picture(device: &wgpu::Device) -> wgpu::Texture {
-    device.create_texture(&wgpu::TextureDescriptor {
-        label: Some("picture"),
-        size: wgpu::Extent3d { width: SIZE, height: SIZE, depth_or_array_layers: 1 },
-        mip_level_count: 1,
-        sample_count: 1,
-        dimension: wgpu::TextureDimension::D2,
-        format: FORMAT,
-        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
-        view_formats: &[],
-    })
 }
 
 fn read_back(device: &wgpu::Device, size: u64) -> wgpu::Buffer {

@@ -5,6 +5,7 @@ use glam::Vec3;
 use super::{
     PickError, Ray,
     query::Query,
+    ray,
     surface::{Piece, Surface},
     tree::{Tree, Walk},
 };
@@ -57,8 +58,7 @@ pub struct Hit {
     pub barycentrics: Vec3,
     /// Where, by the corners and their shares.
     pub position: Vec3,
-    /// The triangle's own normal, of unit length, on the side that is drawn as its front; against the ray where a triangle
-    /// has no area.
+    /// The triangle's own normal, of unit length, on the side that is drawn as its front.
     pub normal: Vec3,
     /// Metres from the ray's origin.
     pub distance: f32,
@@ -318,15 +318,13 @@ impl Picker {
         piece: Piece,
         triangle: u32,
     ) -> (Vec3, bool) {
-        let [a, b, c] = query.place(self.corners(self.shared.surface.corners[triangle as usize]));
+        let corners = query.place(self.corners(self.shared.surface.corners[triangle as usize]));
         let vertices =
             self.shared.surface.primitive(piece).triangle((triangle - piece.first_triangle) as usize);
         let is_mirrored = deformer.is_mirrored(piece.primitive, vertices.unwrap_or_default());
         let sign = if is_mirrored != query.is_mirrored() { -1.0 } else { 1.0 };
-        // f64: small triangles have products that vanish in f32.
-        let (u, v) = (b.as_dvec3() - a.as_dvec3(), c.as_dvec3() - a.as_dvec3());
-        let Some(normal) = u.cross(v).try_normalize() else { return (-query.direction(), true) };
-        let normal = normal * sign;
+        // Nothing without an area is met.
+        let normal = ray::normal(corners).unwrap_or_default() * sign;
         (normal.as_vec3(), normal.dot(query.direction().as_dvec3()) < 0.0)
     }
 

@@ -87,8 +87,8 @@ impl Sheared {
         Self { origin: ray.origin.as_dvec3(), axes: [x, y, z], shear }
     }
 
-    /// The triangle's plane seen edge-on is no meeting, nor is what lies behind the origin or is not finite. Both
-    /// sides count.
+    /// The triangle's plane seen edge-on is no meeting, nor is a triangle without an area, or what lies behind the origin
+    /// or is not finite. Both sides count.
     pub(super) fn meet(&self, triangle: [Vec3; 3]) -> Option<Meeting> {
         let [x, y, z] = self.axes;
         let [a, b, c] = triangle.map(|corner| {
@@ -104,8 +104,16 @@ impl Sheared {
         let distance = ((u * a.z + v * b.z + w * c.z) / sum) as f32;
         // False for NaN, which is also what a sum of zero leaves.
         let is_met = (0.0..f32::INFINITY).contains(&distance);
+        // Rounding lets some rays meet corners on a line.
+        let is_met = is_met && normal(triangle).is_some();
         is_met.then(|| Meeting { distance, barycentrics: (DVec3::new(u, v, w) / sum).as_vec3() })
     }
+}
+
+/// The side from which a triangle's corners run counter-clockwise, of unit length; `None` where it has no area. In f64:
+/// small triangles have products that vanish in f32.
+pub(super) fn normal([a, b, c]: [Vec3; 3]) -> Option<DVec3> {
+    (b.as_dvec3() - a.as_dvec3()).cross(c.as_dvec3() - a.as_dvec3()).try_normalize()
 }
 
 /// The axis along which a direction goes furthest.

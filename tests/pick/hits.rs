@@ -87,6 +87,13 @@ fn triangles_without_an_area_are_not_hit_and_hide_none() {
 }
 
 #[test]
+fn corners_far_out_on_a_line_are_not_hit_where_rounding_moves_them_off_it() {
+    let far = v(2.5e11, 2.5e11, 0.0);
+    let stage = Stage::new(&flat(vec![list(vec![v(0.5, 0.5, 0.0), far, -far], None)]));
+    assert_eq!(stage.nearest(Ray::towards(v(0.1, 0.2, 3.0), Vec3::ZERO).unwrap()), None);
+}
+
+#[test]
 fn corners_that_are_not_finite_are_not_hit_and_hide_none() {
     let mut stage = Stage::new(&flat(vec![triangle(), triangle()]));
     let mut baked = stage.deformer.bake(stage.id).unwrap();

@@ -11,6 +11,8 @@
 //! and says where.
 
 mod layout;
+#[path = "../../support/mod.rs"]
+mod support;
 
 use std::ops::Range;
 
@@ -23,6 +25,7 @@ use sinew::{
     model::Topology,
     render::{Camera, DEPTH_FORMAT, extents},
 };
+use support::{open, save, texture};
 
 // `MATERIAL`: the composed text with its entry points and bindings.
 include!(concat!(env!("OUT_DIR"), "/material.rs"));
@@ -74,7 +77,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let view = View { view_projection, eye: camera.eye.to_array(), time: time as f32 };
     let mut frame = Frame { deformer, view };
     let mut runtime = Runtime::new(&device, &queue, Default::default());
-    let picture = picture(&device);
+    let picture = texture(&device, "picture", [SIZE; 2], FORMAT);
     runtime.bind_target(target, &picture.create_view(&Default::default()));
     let mut encoder = device.create_command_encoder(&Default::default());
     runtime.run(&mut graph, &plan, &mut encoder, &mut frame)?;
@@ -203,50 +206,4 @@ fn buffer(
     });
     queue.write_buffer(&buffer, 0, bytes);
     buffer
-}
-
-async fn open() -> Result<(wgpu::Device, wgpu::Queue), Box<dyn std::error::Error>> {
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
-    let adapter = instance.request_adapter(&Default::default()).await?;
-    Ok(adapter.request_device(&Default::default()).await?)
-}
-
-fn picture(device: &wgpu::Device) -> wgpu::Texture {
-    device.create_texture(&wgpu::TextureDescriptor {
-        label: Some("picture"),
-        size: wgpu::Extent3d { width: SIZE, height: SIZE, depth_or_array_layers: 1 },
-        mip_level_count: 1,
-        sample_count: 1,
-        dimension: wgpu::TextureDimension::D2,
-        format: FORMAT,
-        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
-        view_formats: &[],
-    })
-}
-
-/// Submits the frame, waits for its pixels and writes them.
-fn save(
-    device: &wgpu::Device,
-    queue: &wgpu::Queue,
-    mut encoder: wgpu::CommandEncoder,
-    picture: &wgpu::Texture,
-    path: &str,
-) -> Result<(), Box<dyn std::error::Error>> {
-    let row = SIZE * 4; // a multiple of 256, as copies need
-    let pixels = device.create_buffer(&wgpu::BufferDescriptor {
-        label: Some("pixels"),
-        size: u64::from(row * SIZE),
-        usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-        mapped_at_creation: false,
-    });
-    let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(row), rows_per_image: None };
-    let into = wgpu::TexelCopyBufferInfo { buffer: &pixels, layout };
-    encoder.copy_texture_to_buffer(picture.as_image_copy(), into, picture.size());
-    encoder.map_buffer_on_submit(&pixels, wgpu::MapMode::Read, .., |_| {});
-    queue.submit([encoder.finish()]);
-    device.poll(wgpu::PollType::wait_indefinitely())?;
-    let bytes = pixels.slice(..).get_mapped_range()?;
-    image::save_buffer(path, &bytes, SIZE, SIZE, image::ColorType::Rgba8)?;
-    println!("{path}");
-    Ok(())
 }

@@ -46,14 +46,20 @@ impl Engine {
                 let instance = deformer.spawn(id)?;
                 pose(deformer.animator_mut(), instance, clip, time)?;
                 deformer.run()?;
-                Ok(deformer.capture()?)
+                let capture = deformer.capture()?;
+                deformer.despawn(instance)?;
+                deformer.remove_model(id)?;
+                Ok(capture)
             }
             Self::Gpu(both) => {
                 let (gpu, deformer) = &mut **both;
                 let id = deformer.add_model_with(&gpu.queue, model, Precision::Exact)?;
                 let instance = deformer.spawn(id)?;
                 pose(deformer.animator_mut(), instance, clip, time)?;
-                captured(gpu, deformer)
+                let capture = captured(gpu, deformer)?;
+                deformer.despawn(instance)?;
+                deformer.remove_model(&gpu.queue, id)?;
+                Ok(capture)
             }
         }
     }
@@ -71,7 +77,6 @@ impl Engine {
                 let instance = deformer.spawn(id)?;
                 for &(clip, time) in poses {
                     pose(deformer.animator_mut(), instance, clip, time)?;
-                    deformer.animator_mut().evaluate();
                     deformer.run()?;
                     take(clip, time, &deformer.bake(instance)?);
                 }
