@@ -17,7 +17,7 @@ use common::{
     tube::tube,
 };
 use sinew::{
-    Animator, CpuDeformer, Deformer, Precision,
+    Animator, CpuDeformer, Deformer, Frustum, Precision,
     animate::{
         CompressOptions, CompressedClips, JointMap, JointMatrix, LayerKind, Mask, Pose, Reference,
         set_channels,
@@ -314,6 +314,34 @@ fn driving(mode: Mode) -> u64 {
     })
 }
 
+/// Characters in a row, half of them in view, and others every other frame.
+fn culled(characters: usize) -> u64 {
+    let mut deformer = CpuDeformer::new();
+    let model = deformer.add_model(&character(1, SHAPE), Precision::Packed).unwrap();
+    for at in 0..characters {
+        let id = deformer.spawn(model).unwrap();
+        let place = glam::Affine3A::from_translation(glam::Vec3::X * 100.0 * at as f32);
+        deformer.animator_mut().set_transform(id, place).unwrap();
+        deformer.animator_mut().play(id, "bend").unwrap();
+    }
+    let half = 100.0 * characters as f32 / 2.0;
+    let views = [0.0, half].map(|from| {
+        let to_unit = glam::Mat4::from_scale(glam::Vec3::new(2.0 / half, 1e-3, 1e-3));
+        let center = glam::Vec3::new(from + half / 2.0 - 50.0, 0.0, -500.0);
+        [Frustum::from_view_projection(to_unit * glam::Mat4::from_translation(-center))]
+    });
+    let mut frame = 0;
+    steady(|| {
+        frame += 1;
+        deformer.animator_mut().advance(1.0 / 60.0);
+        deformer.set_views(Some(&views[frame % 2])).unwrap();
+        deformer.run().unwrap();
+        let animator = deformer.animator();
+        let shown = animator.instances().filter(|id| animator.is_shown(*id).unwrap()).count();
+        assert_eq!(shown, characters / 2);
+    })
+}
+
 // One test: the counter is shared by all threads of the binary.
 #[test]
 fn a_steady_frame_allocates_nothing_beyond_wgpus_own_calls() {
@@ -332,6 +360,7 @@ fn a_steady_frame_allocates_nothing_beyond_wgpus_own_calls() {
         );
         assert_eq!(cpu, 0, "evaluation and twin, {characters} characters");
         assert_eq!(in_a_crowd(characters, 1), 0, "a crowd, {characters} characters");
+        assert_eq!(in_a_pool(|| culled(characters.max(2))), 0, "culled, {characters} characters");
         for keeps_poses in [true, false] {
             let modified = in_a_pool(|| with_modifiers(characters.min(4), keeps_poses));
             assert_eq!(modified, 0, "modifiers, {characters} characters");

@@ -16,14 +16,14 @@ use crate::{
 
 /// Vertices that follow the same joints.
 #[derive(Clone, Debug)]
-pub(super) struct Arc {
+pub(super) struct ArcReach {
     /// All but the strongest, in order, and the most that the weight of each comes to, out of the strongest one's.
     others: Vec<(u32, f32)>,
     middle: Vec3,
     radius: f32,
 }
 
-impl Arc {
+impl ArcReach {
     /// Of vertices that are yet to be added, about here.
     pub(super) fn new(others: &[u32], around: Bounds) -> Self {
         let others = others.iter().map(|joint| (*joint, 0.0)).collect();

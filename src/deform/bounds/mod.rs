@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use glam::Vec3;
 use smallvec::SmallVec;
 
-use self::{arc::Arc, hull::Hull};
+use self::{arc::ArcReach, hull::Hull};
 use super::{MORPH_TOLERANCE, frame::active_weight};
 use crate::{
     animate::{JointMatrix, PaletteLayout},
@@ -46,7 +46,7 @@ struct PartBounds {
 #[derive(Clone, Debug, Default)]
 struct Group {
     row: u32,
-    arc: Option<Arc>,
+    arc: Option<ArcReach>,
     hull: Hull,
     /// Largest absolute coordinates.
     size: Vec3,
@@ -154,7 +154,7 @@ impl PartBounds {
                 let row = |vertex: &(Key, u32)| {
                     influences.map_or::<&[Influence], _>(&[], |i| i.row(vertex.1 as usize))
                 };
-                let arc = group.arc.get_or_insert_with(|| Arc::new(others, points().collect()));
+                let arc = group.arc.get_or_insert_with(|| ArcReach::new(others, points().collect()));
                 points().zip(list.iter().map(row)).for_each(|(point, row)| arc.add(point, row));
             }
             reaches.resize(primitive.targets().len(), Reach::default());
