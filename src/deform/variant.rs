@@ -1,3 +1,5 @@
+use std::fmt;
+
 use super::{layout::VARIANTS, source::Precision};
 use crate::model::{InfluenceClass, Skinning};
 
@@ -39,6 +41,27 @@ impl Variant {
     }
 }
 
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let influences = match self.class {
+            InfluenceClass::One => "1 influence",
+            InfluenceClass::Two => "2 influences",
+            InfluenceClass::Four => "4 influences",
+            InfluenceClass::Eight => "8 influences",
+            InfluenceClass::Any => "any influences",
+        };
+        let skinning = match self.skinning {
+            Skinning::Linear => "linear",
+            Skinning::DualQuaternion => "dual quaternions",
+        };
+        let precision = match self.precision {
+            Precision::Packed => "packed",
+            Precision::Exact => "exact",
+        };
+        write!(f, "{influences}, {skinning}, {precision}{}", if self.morph { ", morphed" } else { "" })
+    }
+}
+
 /// Variants with linear skinning; the others follow.
 const LINEAR: usize = 4 * CLASSES.len();
 /// The first variant that has something to blend.
@@ -55,6 +78,14 @@ const CLASSES: [InfluenceClass; 5] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_variant_has_a_name_of_its_own() {
+        let names: std::collections::HashSet<_> =
+            (0..VARIANTS).map(|index| Variant::from_index(index).to_string()).collect();
+        assert_eq!(names.len(), VARIANTS);
+        assert_eq!(Variant::from_index(9).to_string(), "4 influences, linear, packed, morphed");
+    }
 
     #[test]
     fn one_influence_is_the_same_with_either_skinning() {

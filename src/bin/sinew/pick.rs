@@ -86,10 +86,10 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
 }
 
 fn text(model: &Model, hit: &Hit) -> String {
-    let Vec3 { x, y, z } = hit.position;
-    let Vec3 { x: nx, y: ny, z: nz } = hit.normal;
-    let [a, b, c] = hit.vertices;
-    let Vec3 { x: u, y: v, z: w } = hit.barycentrics;
+    // What f32 says of places and shares, and no more.
+    let rounded = |v: Vec3| v.to_array().map(|c| (f64::from(c) * 1e6).round() / 1e6 + 0.0);
+    let ([x, y, z], [nx, ny, nz]) = (rounded(hit.position), rounded(hit.normal));
+    let ([a, b, c], [u, v, w]) = (hit.vertices, rounded(hit.barycentrics));
     let side = if hit.is_front { "front" } else { "back" };
     let joint = hit.joint.map_or("node".to_owned(), |joint| format!("joint {joint}, node"));
     format!(

@@ -29,9 +29,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<(), Failure> {
     let capture = read(&args.file)?;
     let variants: Vec<_> =
-        capture.variants().into_iter().map(|(v, items)| format!("{items} × {v:?}")).collect();
+        capture.variants().into_iter().map(|(v, items)| format!("{items} × ({v})")).collect();
     ui.note(format_args!(
-        "captured by sinew {} on {}: {} parts; {}",
+        "captured by sinew {} on {}: {} parts; work items: {}",
         capture.library(),
         capture.adapter(),
         capture.parts().count(),

@@ -89,7 +89,7 @@ impl Capture {
 
 /// Says all about a variant, so that those of another version are told apart.
 fn name(variant: usize) -> String {
-    format!("{:?}", Variant::from_index(variant))
+    Variant::from_index(variant).to_string()
 }
 
 /// FNV-1a in 64 bits.
