@@ -301,7 +301,7 @@ fn other_formats_layouts_and_variants_are_told_apart() {
     assert_eq!(changed(8, &[9]), CaptureError::OtherFormat { found: 9, expected: 1 });
     let layout = 16 + env!("CARGO_PKG_VERSION").len();
     assert!(matches!(changed(layout, &[77]), CaptureError::OtherLayout { found: 77, .. }));
-    let last = format!("{:?}", Variant::from_index(VARIANTS - 1));
+    let last = Variant::from_index(VARIANTS - 1).to_string();
     let error = changed(find(&bytes, last.as_bytes()), b"W");
     assert!(matches!(error, CaptureError::OtherVariants { index, .. } if index == VARIANTS - 1), "{error}");
 }
