@@ -245,7 +245,7 @@ fn main() {
         cases.push(Case { name, joints: joints * count, work: Box::new(move |_| crowd.frame()) });
     };
     let reduced = |count, clips: &[&str]| Crowd::new(model, count, clips, Some(&compressed));
-    for count in [1, 1000, 10_000] {
+    for count in [1, 8, 1000, 10_000] {
         add("one layer", reduced(count, &[walk]));
         add("two layers", reduced(count, &[walk, jog]));
     }

@@ -2,7 +2,7 @@ use super::{
     CompressedClips, PaletteLayout,
     compressed::CompressedClip,
     lanes::with_lanes,
-    moving::{LanePose, LaneSink, Moving, NONE, read},
+    moving::{LanePose, Moving, NONE, constant_rotation, read, write},
     rig::Rig,
     sample::{Sink, drive_track},
     sampling::SampleTask,
@@ -26,6 +26,30 @@ struct Facts {
     class: u32,
     /// Tracks of morph weights.
     weights: Vec<u32>,
+    /// What other clips move, where compressed keys are taken back from bind space.
+    still: Still,
+}
+
+/// Rotations that a clip leaves where they are: their places and values, not rounded on the way from bind space.
+#[derive(Debug, Default)]
+struct Still(Vec<(u32, [f32; 4])>);
+
+impl Still {
+    fn new(model: &Model, moving: &Moving, clip: &Clip) -> Self {
+        let mut rotations: Vec<_> = model.skeleton().rest().iter().map(|rest| Some(rest.rotation)).collect();
+        for track in clip.tracks().iter().filter(|track| track.channel == Channel::Rotation) {
+            rotations[track.node as usize] = constant_rotation(track);
+        }
+        let places = (0..).zip(&moving.rotations.nodes);
+        let still = places.filter_map(|(place, node)| Some((place, rotations[*node as usize]?.to_array())));
+        Self(still.collect())
+    }
+
+    fn set(&self, pose: &mut LanePose) {
+        for &(place, value) in &self.0 {
+            write(&mut pose.rotations, place as usize, value);
+        }
+    }
 }
 
 impl Clips {
@@ -68,7 +92,8 @@ impl Clips {
             });
             let tracks = (0u32..).zip(clip.tracks());
             let weights = tracks.filter(|(_, track)| track.channel == Channel::Weights).map(|(i, _)| i);
-            Facts { class: class as u32, weights: weights.collect() }
+            let still = self.compressed.is_some().then(|| Still::new(&self.model, &self.rig.moving, clip));
+            Facts { class: class as u32, weights: weights.collect(), still: still.unwrap_or_default() }
         });
         self.facts = facts.collect();
     }
@@ -109,9 +134,8 @@ impl Clips {
         let Some(packed) = self.compressed(clip) else {
             return source.tracks().iter().for_each(|track| drive_track(&self.model, track, time, sink));
         };
-        with_lanes(self.simd, SampleTask { clip: packed, time, pose: lanes });
         let moving = &self.rig.moving;
-        packed.drive_exact(&self.model, source, time, &mut LaneSink { pose: lanes, moving });
+        self.sample_locals(clip, packed, time, lanes);
         let rest = self.model.skeleton().rest();
         for track in source.tracks() {
             let node = track.node as usize;
@@ -146,23 +170,27 @@ impl Clips {
     pub(super) fn sample(&self, clip: u32, time: f32, pose: &mut LanePose) {
         let source = &self.model.clips()[clip as usize];
         match self.compressed(clip) {
-            Some(packed) => {
+            Some(packed) if self.rig.space().is_some() => {
                 with_lanes(self.simd, SampleTask { clip: packed, time, pose });
-                packed.drive_exact(
-                    &self.model,
-                    source,
-                    time,
-                    &mut LaneSink { pose, moving: &self.rig.moving },
-                );
+                packed.drive_exact(&self.model, source, time, &mut self.rig.sink(pose));
             }
+            Some(packed) => self.sample_locals(clip, packed, time, pose),
             None => self.sample_exactly(source, time, pose),
         }
+    }
+
+    /// Local transforms of what moves.
+    #[inline(never)]
+    fn sample_locals(&self, clip: u32, packed: &CompressedClip, time: f32, pose: &mut LanePose) {
+        let (source, moving) = (&self.model.clips()[clip as usize], &self.rig.moving);
+        packed.sample_locals(&self.model, moving, source, time, self.simd, pose);
+        self.facts[clip as usize].still.set(pose);
     }
 
     #[inline(never)]
     fn sample_exactly(&self, source: &Clip, time: f32, pose: &mut LanePose) {
         pose.copy_from(&self.rig.rest);
-        let sink = &mut LaneSink { pose, moving: &self.rig.moving };
+        let sink = &mut self.rig.sink(pose);
         for track in source.tracks().iter().filter(|track| track.channel != Channel::Weights) {
             drive_track(&self.model, track, time, sink);
         }

@@ -42,9 +42,8 @@ pub(super) struct Shared<'a> {
 #[derive(Debug)]
 pub(super) struct Work {
     eight: Box<[LanePose; 8]>,
-    /// Palettes of eight instances that do not lie side by side; and of those before on their way past the caches,
-    /// empty until some go there.
-    staged: [Vec<f32>; 2],
+    /// Palettes of eight instances that do not lie side by side, or on their way past the caches.
+    staged: Vec<f32>,
     /// Of one instance.
     layers: Vec<LanePose>,
     scratch: kernel::Scratch,
@@ -59,7 +58,7 @@ impl Work {
         let rest = &clips.rig().rest;
         Self {
             eight: Box::new([(); 8].map(|()| rest.clone())),
-            staged: [vec![0.0; clips.rig().palette_len * 12 * 8], Vec::new()],
+            staged: vec![0.0; clips.rig().palette_len * 12 * 8],
             layers: vec![rest.clone(), rest.clone()],
             scratch: kernel::Scratch::new(clips.rig()),
             blend: Blend::new(clips.model()),
@@ -92,7 +91,7 @@ enum Way {
 impl Shared<'_> {
     /// Runs all stages for all of `rows`.
     pub(super) fn evaluate(self, rows: Rows<'_>, work: &mut Work) {
-        Evaluate { shared: self, rows, work, staged: ([0; 8], 0) }.run();
+        Evaluate { shared: self, rows, work }.run();
     }
 
     /// The same on the threads of the rayon pool that is current, with one of `works` each.
@@ -255,16 +254,10 @@ struct Evaluate<'a, 'r> {
     shared: Shared<'a>,
     rows: Rows<'r>,
     work: &'a mut Work,
-    /// Whose palettes are staged.
-    staged: ([usize; 8], usize),
 }
 
 impl Evaluate<'_, '_> {
     fn run(mut self) {
-        if self.shared.streams {
-            let numbers = self.shared.clips.rig().palette_len * 12 * 8;
-            self.work.staged.iter_mut().for_each(|staged| staged.resize(numbers, 0.0));
-        }
         let (mut waiting, mut count) = ([0usize; 8], 0);
         for slot in 0..self.rows.controls.len() {
             let way = self.shared.way(&self.rows.controls[slot]);
@@ -297,13 +290,6 @@ impl Evaluate<'_, '_> {
                 self.finish_one(slot, place);
             }
         }
-        if self.staged.1 == 0 {
-            return;
-        }
-        let width = self.shared.clips.rig().palette_len * 12;
-        let palettes = bytemuck::cast_slice_mut(self.rows.palette);
-        let drain = Drain::new(&self.work.staged[1], palettes, &self.staged.0[..self.staged.1], width);
-        with_lanes(self.shared.clips.simd(), drain);
     }
 }
 
@@ -349,18 +335,16 @@ impl Evaluate<'_, '_> {
         let width = rig.palette_len * 12;
         let palettes: &mut [f32] = bytemuck::cast_slice_mut(self.rows.palette);
         if self.shared.streams {
-            staged.swap(0, 1);
-            let [done, staged] = staged;
-            let drain = Drain::new(done, palettes, &self.staged.0[..self.staged.1], width);
-            with_lanes(simd, Eight { rig, poses, scratch, palettes: staged, drain });
-            self.staged = (slots.map(|slot| slot * width), count);
+            with_lanes(simd, Eight { rig, poses, scratch, palettes: staged });
+            let places = slots.map(|slot| slot * width);
+            with_lanes(simd, Drain { from: staged, to: palettes, places: &places[..count], width });
         } else if (slots[0]..).zip(slots).all(|(expected, slot)| expected == slot) {
             let palettes = &mut palettes[slots[0] * width..][..8 * width];
-            with_lanes(simd, Eight { rig, poses, scratch, palettes, drain: Drain::default() });
+            with_lanes(simd, Eight { rig, poses, scratch, palettes });
         } else {
             // Others lie between them, or they are fewer than eight.
-            let own = &mut staged[0][..8 * width];
-            with_lanes(simd, Eight { rig, poses, scratch, palettes: own, drain: Drain::default() });
+            with_lanes(simd, Eight { rig, poses, scratch, palettes: staged });
+            let own = &staged[..];
             for (lane, &slot) in slots[..count].iter().enumerate() {
                 palettes[slot * width..][..width].copy_from_slice(&own[lane * width..][..width]);
             }

@@ -4,6 +4,7 @@
 mod animator;
 mod batch;
 mod bind;
+mod bind_space;
 mod blend;
 mod clips;
 mod compressed;

@@ -4,7 +4,13 @@ use std::cmp::Reverse;
 
 use glam::{Quat, Vec3, Vec4};
 
-use super::{lanes::F8, math::normalize, pose::PoseMut, sample::Sink};
+use super::{
+    bind_space::{BindSpace, Locals},
+    lanes::F8,
+    math::normalize,
+    pose::PoseMut,
+    sample::Sink,
+};
 use crate::model::{Channel, Interpolation, Model, Skeleton, Track, Transform};
 
 /// In place of an index: none.
@@ -17,6 +23,10 @@ pub(super) struct Moving {
     pub(super) rotations: Component,
     pub(super) translations: Component,
     pub(super) scales: Component,
+    /// How compressed clips, and rigs that keep no poses, hold rotations.
+    pub(super) space: BindSpace,
+    /// Back from there.
+    pub(super) locals: Locals,
 }
 
 /// The nodes of which one component moves.
@@ -39,6 +49,10 @@ impl Component {
             places[node as usize] = place;
         }
         Self { places, nodes }
+    }
+
+    pub(super) fn moves(&self, node: usize) -> bool {
+        self.places[node] != NONE
     }
 
     /// Groups of eight, and one more that takes what is of no use.
@@ -113,7 +127,9 @@ impl Moving {
         }
         let order = &depth_first(model.skeleton());
         let [rotations, translations, scales] = moves.map(|moves| Component::new(order, &moves));
-        Self { rotations, translations, scales }
+        let space = BindSpace::new(model, &scales);
+        let locals = space.locals(&rotations);
+        Self { rotations, translations, scales, space, locals }
     }
 
     /// Nothing left out.
@@ -158,8 +174,8 @@ pub(super) struct LanePose {
 }
 
 impl LanePose {
-    /// The rest pose.
-    pub(super) fn rest(model: &Model, moving: &Moving) -> Self {
+    /// The rest pose, rotations in bind space if one is given.
+    pub(super) fn rest(model: &Model, moving: &Moving, space: Option<&BindSpace>) -> Self {
         let one = F8([1.0; 8]);
         let mut pose = Self {
             rotations: vec![[F8::default(), F8::default(), F8::default(), one]; moving.rotations.groups()],
@@ -167,13 +183,13 @@ impl LanePose {
             scales: vec![[one; 3]; moving.scales.groups()],
         };
         for (node, rest) in model.skeleton().rest().iter().enumerate() {
-            pose.set(moving, node, *rest);
+            pose.set(moving, space, node, *rest);
         }
         pose
     }
 
-    fn set(&mut self, moving: &Moving, node: usize, transform: Transform) {
-        let mut sink = LaneSink { pose: self, moving };
+    fn set(&mut self, moving: &Moving, space: Option<&BindSpace>, node: usize, transform: Transform) {
+        let mut sink = LaneSink { pose: self, moving, space };
         sink.rotation(node, transform.rotation);
         sink.translation(node, transform.translation);
         sink.scale(node, transform.scale);
@@ -220,6 +236,8 @@ pub(super) fn write<const C: usize>(groups: &mut [[F8; C]], at: usize, values: [
 pub(super) struct LaneSink<'a> {
     pub(super) pose: &'a mut LanePose,
     pub(super) moving: &'a Moving,
+    /// Where rotations are in bind space.
+    pub(super) space: Option<&'a BindSpace>,
 }
 
 impl Sink for LaneSink<'_> {
@@ -233,6 +251,7 @@ impl Sink for LaneSink<'_> {
     fn rotation(&mut self, node: usize, value: Quat) {
         let at = self.moving.rotations.places[node];
         if at != NONE {
+            let value = self.space.map_or(value, |space| space.rotation(node, value));
             write(&mut self.pose.rotations, at as usize, value.to_array());
         }
     }

@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 
-use glam::{Quat, Vec3};
+use glam::{Affine3A, Quat, Vec3};
 
 use super::{
-    PaletteLayout,
+    JointMatrix, PaletteLayout,
+    bind_space::BindSpace,
     hierarchy::is_deep,
     lanes::{F8, Places},
-    moving::{LanePose, Moving, NONE, depth_first, write},
+    moving::{LanePose, LaneSink, Moving, NONE, depth_first, write},
 };
 use crate::model::{Channel, Clip, Interpolation, Model, Skeleton, Transform};
 
@@ -29,12 +30,52 @@ pub(super) struct RigNode {
     /// For what does not move.
     pub(super) rest: Transform,
     pub(super) is_scaled: bool,
+    /// What takes a translation that moves to bind space.
+    pub(super) placement: Option<Matrix<f32>>,
+    /// What the linear part moves on top of the translation.
+    pub(super) pivot: Option<[f32; 3]>,
     /// The rotation of `rest` as the rows of a matrix.
     pub(super) rest_rows: [[f32; 3]; 3],
     /// The first palette row that this node feeds, and the others, in [`Rig::rows`].
     pub(super) row: Option<Row>,
     pub(super) first_row: u32,
     pub(super) end_row: u32,
+}
+
+impl RigNode {
+    /// Sets what comes from the rest pose.
+    fn set_rest(&mut self, node: usize, space: Option<&BindSpace>) {
+        let mut pivot = Vec3::ZERO;
+        if let Some(space) = space {
+            self.rest = space.rest(node, self.rest);
+            self.placement = space.placement(node).map(matrix_rows);
+            pivot = space.pivot(node);
+        }
+        self.is_scaled = self.rest.scale != Vec3::ONE;
+        self.rest_rows = rotation_rows(self.rest.rotation);
+        self.pivot = (pivot != Vec3::ZERO).then(|| pivot.to_array());
+        let is_still = [self.rotation, self.translation, self.scale] == [NONE; 3];
+        if let Some(pivot) = self.pivot.take_if(|_| is_still) {
+            let scale = self.rest.scale.to_array();
+            for (i, row) in self.rest_rows.into_iter().enumerate() {
+                let row = [row[0] * scale[0], row[1] * scale[1], row[2] * scale[2]];
+                self.rest.translation[i] = affine(row, pivot, self.rest.translation[i]);
+            }
+        }
+    }
+}
+
+/// Rows of three coefficients and a translation.
+pub(super) type Matrix<T> = [[T; 4]; 3];
+
+fn matrix_rows(m: Affine3A) -> Matrix<f32> {
+    let JointMatrix { x, y, z } = m.into();
+    [x, y, z]
+}
+
+/// A row of a matrix times a place.
+pub(super) fn affine(row: [f32; 3], pivot: [f32; 3], translation: f32) -> f32 {
+    row[0] * pivot[0] + row[1] * pivot[1] + row[2] * pivot[2] + translation
 }
 
 /// A matrix in a list of pairs of them whose rows lie side by side: its first row, in rows.
@@ -79,6 +120,8 @@ pub(super) struct Pair {
     pub(super) parents: Option<[Half; 2]>,
     /// The first palette rows of both, where both have inverse bind matrices.
     pub(super) bound: Option<Bound>,
+    /// The same where neither has one.
+    pub(super) free: Option<[u32; 2]>,
 }
 
 /// Two palette rows, twice the same one for a node alone.
@@ -113,14 +156,23 @@ pub(super) struct TurnedGroup {
     /// What stays next to the rotation; a scale of one where that moves.
     pub(super) scale: [F8; 3],
     pub(super) translation: [F8; 3],
+    pub(super) pivot: [F8; 3],
+}
+
+/// A translation that moves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shifted {
+    pub(super) place: u32,
+    pub(super) half: Half,
+    pub(super) placement: Option<Matrix<f32>>,
+    pub(super) pivot: Option<[f32; 3]>,
 }
 
 /// A palette row: a node's matrix times an inverse bind matrix, or as it is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub(super) row: u32,
-    /// Rows of three coefficients and a translation.
-    pub(super) inverse: Option<[[f32; 4]; 3]>,
+    pub(super) inverse: Option<Matrix<f32>>,
 }
 
 /// The nodes that are needed, parents first.
@@ -136,9 +188,12 @@ pub(super) struct Rig {
     pub(super) turned: Vec<TurnedGroup>,
     /// Places in [`nodes`](Self::nodes) of those whose scale moves.
     pub(super) stretched: Vec<u32>,
-    /// Translations that move, and where their matrices lie among those of [`pairs`](Self::pairs).
-    pub(super) shifted: Vec<(u32, Half)>,
+    pub(super) shifted: Vec<Shifted>,
+    /// Whether any of [`turned`](Self::turned) has a pivot.
+    pub(super) has_pivots: bool,
     pub(super) moving: Moving,
+    /// Whether all of it is in the bind space of [`moving`](Self::moving).
+    is_in_bind_space: bool,
     pub(super) rest: LanePose,
     /// How many matrices are kept.
     pub(super) slots: usize,
@@ -150,15 +205,17 @@ pub(super) struct Rig {
 }
 
 impl Rig {
-    /// For the palette alone, or for all nodes.
+    /// For the palette alone, in bind space, or for all nodes.
     pub(super) fn new(model: &Model, layout: &PaletteLayout, moving: &Moving, all_nodes: bool) -> Self {
         let skeleton = model.skeleton();
+        let space = Some(&moving.space).filter(|_| !all_nodes);
         let mut rows_of = vec![Vec::new(); skeleton.len()];
         layout.each_row(model, |row, node, inverse| {
-            let inverse = inverse.map(|m| {
-                let m = super::JointMatrix::from(m);
-                [m.x, m.y, m.z]
-            });
+            let inverse = match space {
+                Some(space) => space.remainder(node as usize, inverse),
+                None => inverse,
+            };
+            let inverse = inverse.map(matrix_rows);
             rows_of[node as usize].push(Row { row: row as u32, inverse });
         });
         let mut is_needed: Vec<_> = rows_of.iter().map(|rows| all_nodes || !rows.is_empty()).collect();
@@ -176,7 +233,9 @@ impl Rig {
             turned: Vec::new(),
             stretched: Vec::new(),
             shifted: Vec::new(),
-            rest: LanePose::rest(model, moving),
+            has_pivots: false,
+            is_in_bind_space: space.is_some(),
+            rest: LanePose::rest(model, moving, space),
             moving: moving.clone(),
             slots: 0,
             palette_len: layout.len(),
@@ -201,26 +260,34 @@ impl Rig {
             let mut rows_of = rows_of[n].drain(..);
             let row = rows_of.next();
             rig.rows.extend(rows_of);
-            let rest = skeleton.rest()[n];
+            let end_row = rig.rows.len() as u32;
             let kept = |node: usize| if all_nodes { place as u32 } else { depths[node] };
             let slot = if all_nodes || has_children[n] { kept(n) } else { NONE };
             rig.slots = rig.slots.max(if slot == NONE { 0 } else { slot as usize + 1 });
             slots[n] = slot;
-            rig.nodes.push(RigNode {
+            let mut own = RigNode {
                 node,
                 slot,
                 parent: parent.map_or(NONE, |parent| slots[parent as usize]),
                 half: Half::of(0, 0),
-                rotation: rig.moving.rotations.places[n],
-                translation: rig.moving.translations.places[n],
-                scale: rig.moving.scales.places[n],
-                rest,
-                is_scaled: rest.scale != Vec3::ONE,
-                rest_rows: rotation_rows(rest.rotation),
+                rotation: moving.rotations.places[n],
+                translation: moving.translations.places[n],
+                scale: moving.scales.places[n],
+                rest: skeleton.rest()[n],
+                is_scaled: false,
+                placement: None,
+                pivot: None,
+                rest_rows: [[0.0; 3]; 3],
                 row,
                 first_row,
-                end_row: rig.rows.len() as u32,
-            });
+                end_row,
+            };
+            own.set_rest(n, space);
+            rig.nodes.push(own);
+        }
+        if rig.nodes.iter().any(|node| node.pivot.is_some()) {
+            // No negative zeros, so that a pivot at the origin is the same as none.
+            rig.nodes.iter_mut().for_each(|node| node.rest.translation += 0.0);
         }
         // The place of those that nobody needs.
         for node in rig.nodes.iter_mut().filter(|node| node.slot == NONE) {
@@ -230,6 +297,16 @@ impl Rig {
         rig.set_pairs(skeleton);
         rig.set_turned();
         rig
+    }
+
+    /// Where poses are in bind space, if they are.
+    pub(super) fn space(&self) -> Option<&BindSpace> {
+        Some(&self.moving.space).filter(|_| self.is_in_bind_space)
+    }
+
+    /// Takes local transforms.
+    pub(super) fn sink<'a>(&'a self, pose: &'a mut LanePose) -> LaneSink<'a> {
+        LaneSink { pose, moving: &self.moving, space: self.space() }
     }
 
     fn set_pairs(&mut self, skeleton: &Skeleton) {
@@ -259,12 +336,15 @@ impl Rig {
                 waiting.extend(&children[node.node as usize]);
             }
             let (first, second) = (&self.nodes[first], &self.nodes[second.unwrap_or(first)]);
-            let bound = first.row.zip(second.row).and_then(|(a, b)| Bound::new(&a, &b));
-            self.pairs.push(Pair { parents, bound });
+            let both = first.row.zip(second.row);
+            let bound = both.and_then(|(a, b)| Bound::new(&a, &b));
+            let free = both.filter(|(a, b)| a.inverse.is_none() && b.inverse.is_none());
+            self.pairs.push(Pair { parents, bound, free: free.map(|(a, b)| [a.row, b.row]) });
         }
         let mut bound = Vec::new();
         for node in &self.nodes {
-            let first = node.row.iter().filter(|_| self.pairs[node.half.pair()].bound.is_none());
+            let pair = &self.pairs[node.half.pair()];
+            let first = node.row.iter().filter(|_| pair.bound.is_none() && pair.free.is_none());
             for row in first.chain(&self.rows[node.first_row as usize..node.end_row as usize]) {
                 match row.inverse {
                     Some(_) => bound.push((node.half, *row)),
@@ -283,32 +363,36 @@ impl Rig {
         let count = self.moving.rotations.nodes.len().div_ceil(8);
         let behind = self.pairs.len() * 24;
         let mut places = vec![[behind; 8]; count];
-        let (mut scales, mut translations) =
-            (vec![[F8([1.0; 8]); 3]; count], vec![[F8::default(); 3]; count]);
+        let mut scales = vec![[F8([1.0; 8]); 3]; count];
+        let (mut translations, mut pivots) =
+            (vec![[F8::default(); 3]; count], vec![[F8::default(); 3]; count]);
         for (at, node) in self.nodes.iter().enumerate() {
             if node.scale != NONE {
                 self.stretched.push(at as u32);
             }
             if node.translation != NONE {
-                self.shifted.push((node.translation, node.half));
+                let RigNode { translation: place, half, placement, pivot, .. } = *node;
+                self.shifted.push(Shifted { place, half, placement, pivot });
             }
             if node.rotation != NONE {
                 let place = node.rotation as usize;
                 places[place / 8][place % 8] = node.half.start();
                 write(&mut translations, place, node.rest.translation.to_array());
+                write(&mut pivots, place, node.pivot.unwrap_or_default());
+                self.has_pivots |= node.pivot.is_some();
                 if node.scale == NONE {
                     write(&mut scales, place, node.rest.scale.to_array());
                 }
             }
         }
-        let groups = places.into_iter().zip(scales).zip(translations);
-        self.turned = groups
-            .map(|((places, scale), translation)| TurnedGroup {
-                places: Places::new(places),
-                scale,
-                translation,
-            })
-            .collect();
+        let groups = places.into_iter().zip(scales).zip(translations.into_iter().zip(pivots));
+        let groups = groups.map(|((places, scale), (translation, pivot))| TurnedGroup {
+            places: Places::new(places),
+            scale,
+            translation,
+            pivot,
+        });
+        self.turned = groups.collect();
     }
 }
 
@@ -349,7 +433,7 @@ fn is_tame(model: &Model, layout: &PaletteLayout) -> bool {
         norms[n] = (above * scales[n] * stretch, above * translations[n] * 1.8 + place);
     }
     // Every matrix on the way must be held by f32; a NaN is within nothing.
-    let limit = f64::from(super::JointMatrix::MAX) / 1e3;
+    let limit = f64::from(JointMatrix::MAX) / 1e3;
     let mut is_tame = norms.iter().all(|&(linear, place)| linear <= limit && place <= limit);
     layout.each_row(model, |_, node, inverse| {
         let (linear, place) = norms[node as usize];

@@ -3,11 +3,10 @@ use glam::{Affine3A, Vec4};
 use super::{
     super::{
         hierarchy::set_world,
-        lanes::{Key, with_lanes},
+        lanes::Key,
         moving::{Component, LanePose, LaneSink, Moving, NONE, constant, constant_rotation},
         pose::Pose,
         sample::{Sink, rotation, set_channels, value},
-        sampling::SampleTask,
     },
     CompressError, CompressOptions, CompressedClip, Keys, Section,
     code::{Chain, Range, UNIT},
@@ -27,12 +26,13 @@ impl CompressedClip {
         clip: &Clip,
         options: &CompressOptions,
     ) -> Result<Self, CompressError> {
-        let mut base = LanePose::rest(model, moving);
+        let space = Some(&moving.space);
+        let mut base = LanePose::rest(model, moving, space);
         let mut packed = [const { Vec::new() }; 3];
         let mut exact = Vec::new();
         for (index, track) in (0u32..).zip(clip.tracks()) {
             let node = track.node as usize;
-            let mut sink = LaneSink { pose: &mut base, moving };
+            let mut sink = LaneSink { pose: &mut base, moving, space };
             let (channel, component, is_constant) = match track.channel {
                 Channel::Weights => continue,
                 Channel::Rotation => {
@@ -60,7 +60,7 @@ impl CompressedClip {
             }
         }
         let (start, duration) = (clip.start(), clip.duration() - clip.start());
-        let mut chain = Chain::new(model, clip);
+        let mut chain = Chain::new(model, &moving.space, clip);
         let mut build = |channel: usize, component: &Component| {
             packed[channel].sort_by_key(|(_, track)| component.places[track.node as usize]);
             let mut tracks = Vec::with_capacity(packed[channel].len());
@@ -99,8 +99,7 @@ impl CompressedClip {
         let mut worst = (0.0f32, 0u32, 0.0f32);
         for time in times(clip) {
             set_channels(model, clip, time, &mut source.as_mut());
-            with_lanes(true, SampleTask { clip: self, time, pose: &mut lanes });
-            self.drive_exact(model, clip, time, &mut LaneSink { pose: &mut lanes, moving });
+            self.sample_locals(model, moving, clip, time, true, &mut lanes);
             lanes.spread(moving, &mut own.as_mut());
             let [from, to] = &mut worlds;
             set_world(skeleton, Affine3A::IDENTITY, &source.as_mut(), from);

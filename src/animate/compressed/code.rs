@@ -5,6 +5,7 @@ use std::iter::successors;
 use glam::{Quat, Vec4};
 
 use super::super::{
+    bind_space::BindSpace,
     lanes::{F8, Key},
     math::normalize,
     sample::rotation,
@@ -71,6 +72,7 @@ impl Range {
 /// that it faces in the model the way it should, whatever was lost above it: errors do not add up along a chain.
 pub(super) struct Chain<'a> {
     model: &'a Model,
+    space: &'a BindSpace,
     source: Vec<Option<&'a Track>>,
     coded: Vec<Option<Coded>>,
 }
@@ -81,13 +83,13 @@ struct Coded {
 }
 
 impl<'a> Chain<'a> {
-    pub(super) fn new(model: &'a Model, clip: &'a Clip) -> Self {
+    pub(super) fn new(model: &'a Model, space: &'a BindSpace, clip: &'a Clip) -> Self {
         let nodes = model.skeleton().len();
         let mut source = vec![None; nodes];
         for track in clip.tracks().iter().filter(|track| track.channel == Channel::Rotation) {
             source[track.node as usize] = Some(track);
         }
-        Self { model, source, coded: (0..nodes).map(|_| None).collect() }
+        Self { model, space, source, coded: (0..nodes).map(|_| None).collect() }
     }
 
     /// How many nodes are above one.
@@ -96,13 +98,20 @@ impl<'a> Chain<'a> {
         successors(parents[node as usize], |&parent| parents[parent as usize]).count()
     }
 
-    /// Keys for a node's rotations at rising times, neighbours in one hemisphere.
+    /// Keys for a node's rotations at rising times, in bind space, neighbours in one hemisphere.
     pub(super) fn rotations(&mut self, node: u32, samples: &[(f32, Vec4)]) -> Vec<Key> {
         let mut before = Vec4::ZERO;
-        let keys = samples.iter().map(|&(time, value)| {
-            let q = Vec4::from(normalize(self.correction(node, time) * normalize(Quat::from_vec4(value))));
+        let values = samples.iter().map(|&(time, value)| {
+            let q = normalize(self.correction(node, time) * normalize(Quat::from_vec4(value)));
+            let q = Vec4::from(self.space.rotation(node as usize, q));
             before = if q.dot(before) < 0.0 { -q } else { q };
-            rotation_key(before)
+            before
+        });
+        let values: Vec<_> = values.collect();
+        let apart = |a: Option<&Vec4>, b: &Vec4| a.map_or(0.0, |a| (*a - *b).length());
+        let keys = values.iter().enumerate().map(|(at, q)| {
+            let before = at.checked_sub(1).and_then(|before| values.get(before));
+            rotation_key(*q, apart(before, q).max(apart(values.get(at + 1), q)))
         });
         let keys: Vec<_> = keys.collect();
         let times = samples.iter().map(|(time, _)| *time).collect();
@@ -136,17 +145,19 @@ impl<'a> Chain<'a> {
         let left = coded.times.partition_point(|key| *key <= time).saturating_sub(1).min(last);
         let (from, until) = (coded.times[left], coded.times[left + 1]);
         let t = ((time - from) / (until - from)).clamp(0.0, 1.0);
-        rotate_one(coded.keys[left], coded.keys[left + 1], t)
+        self.space.local_rotation(node as usize, rotate_one(coded.keys[left], coded.keys[left + 1], t))
     }
 }
 
-/// Only the direction counts: of some lengths close to each other, the one whose rounded components point the
-/// closest. Lengths that differ more would pull what lies between two keys towards the longer one.
-fn rotation_key(q: Vec4) -> Key {
-    let candidates = (0..16).map(|shorter| {
-        let key = (q * (UNIT - shorter as f32 / 8.0)).round();
-        let off = (key.normalize() - q).length_squared();
-        (key, off)
+/// Only the direction counts: of many lengths, the one whose rounded components point the closest. A shorter key
+/// pulls less at what lies between it and its neighbours, up to `apart` away: halfway a quarter of that for each
+/// share of the length, which counts twice, as it is seen for longer than the key is.
+fn rotation_key(q: Vec4, apart: f32) -> Key {
+    let candidates = (0..256).map(|eighths| {
+        let shorter = eighths as f32 / 8.0;
+        let key = (q * (UNIT - shorter)).round();
+        let pull = apart * shorter / UNIT / 2.0;
+        (key, (key.normalize() - q).length_squared() + pull * pull)
     });
     let best = candidates.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(q * UNIT, |(key, _)| key);
     best.to_array().map(|component| component as i16)

@@ -12,8 +12,11 @@ pub use error::{CompressError, CompressOptions};
 pub(super) use section::{Keys, Section};
 
 use super::{
-    moving::{LanePose, Moving, Still},
+    bind_space::ToLocal,
+    lanes::with_lanes,
+    moving::{LanePose, LaneSink, Moving, Still},
     sample::{Sink, drive_track},
+    sampling::SampleTask,
 };
 use crate::model::{Clip, Model};
 
@@ -92,7 +95,7 @@ impl CompressedClips {
 pub struct CompressedClip {
     /// Subtracted from the time.
     pub(super) start: f32,
-    /// Rest pose and constant tracks.
+    /// Rest pose and constant tracks; rotations in bind space, as the keys are.
     pub(super) base: LanePose,
     pub(super) rotations: Section,
     pub(super) translations: Section,
@@ -122,6 +125,21 @@ impl CompressedClip {
     #[must_use]
     pub fn exact_tracks(&self) -> usize {
         self.exact.len()
+    }
+
+    /// Samples local transforms of what moves, of the clip itself and of the source's tracks.
+    pub(super) fn sample_locals(
+        &self,
+        model: &Model,
+        moving: &Moving,
+        clip: &Clip,
+        time: f32,
+        simd: bool,
+        pose: &mut LanePose,
+    ) {
+        with_lanes(simd, SampleTask { clip: self, time, pose });
+        with_lanes(simd, ToLocal { locals: &moving.locals, pose });
+        self.drive_exact(model, clip, time, &mut LaneSink { pose, moving, space: None });
     }
 
     /// Samples the source's tracks that are not compressed.

@@ -17,7 +17,7 @@ use super::{
     lanes::{F8, Lanes, Parts, Task, load, splat, store},
     math::normalize as normalize_one,
     moving::{Component, LanePose, NONE},
-    rig::{Rig, RigNode, Row},
+    rig::{Matrix, Rig, Row},
     sampling::{dot, normalize},
 };
 
@@ -76,54 +76,24 @@ fn turn<L: Lanes, const C: usize>(poses: [&[[F8; C]]; 8], nodes: &mut [[[F8; C];
     }
 }
 
-/// Rows of three coefficients and a translation.
-type Matrix<T> = [[T; 4]; 3];
-
-/// Finished palettes on their way past the caches: a piece with every node of those that are worked on meanwhile,
-/// so that the memory is never waited for.
-#[derive(Debug, Default)]
+/// Finished palettes on their way past the caches.
+#[derive(Debug)]
 pub(super) struct Drain<'a> {
-    from: &'a [f32],
-    to: &'a mut [f32],
+    pub(super) from: &'a [f32],
+    pub(super) to: &'a mut [f32],
     /// Where each palette goes.
-    places: &'a [usize],
+    pub(super) places: &'a [usize],
     /// Numbers of one palette.
-    width: usize,
-    palette: usize,
-    at: usize,
+    pub(super) width: usize,
 }
 
-impl<'a> Drain<'a> {
-    pub(super) fn new(from: &'a [f32], to: &'a mut [f32], places: &'a [usize], width: usize) -> Self {
-        Self { from, to, places, width, palette: 0, at: 0 }
-    }
-
-    /// Moves about so many numbers, whole cache lines where there are enough.
-    #[inline(always)]
-    fn step<L: Lanes>(&mut self, count: usize) {
-        let mut left = count;
-        while left > 0 && self.palette < self.places.len() {
-            let place = self.places[self.palette] + self.at;
-            let line = self.to.as_ptr().addr() / 4 + place;
-            let until_line = (line + left).next_multiple_of(16) - line;
-            let count = until_line.min(self.width - self.at);
-            let from = self.palette * self.width + self.at;
-            L::stream(&self.from[from..from + count], &mut self.to[place..place + count]);
-            left = left.saturating_sub(count);
-            self.at += count;
-            if self.at == self.width {
-                self.at = 0;
-                self.palette += 1;
-            }
-        }
-    }
-}
-
-/// Moves all of it, the last of a row of drains.
 impl Task for Drain<'_> {
     #[inline(always)]
-    fn run<L: Lanes>(mut self) {
-        self.step::<L>(self.from.len());
+    fn run<L: Lanes>(self) {
+        for i in 0..self.places.len() {
+            let (from, to) = (i * self.width, self.places[i]);
+            L::stream(&self.from[from..from + self.width], &mut self.to[to..to + self.width]);
+        }
         L::streamed();
     }
 }
@@ -134,15 +104,13 @@ pub(super) struct Eight<'a> {
     pub(super) poses: &'a [LanePose; 8],
     pub(super) scratch: &'a mut Scratch,
     pub(super) palettes: &'a mut [f32],
-    pub(super) drain: Drain<'a>,
 }
 
 impl Task for Eight<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { rig, poses, scratch, palettes, mut drain } = self;
+        let Self { rig, poses, scratch, palettes } = self;
         let mut palettes = Parts::new(palettes);
-        let per_node = (drain.places.len() * drain.width).div_ceil(rig.nodes.len().max(1));
         let (mut rotations, mut translations, mut scales) = ([&[][..]; 8], [&[][..]; 8], [&[][..]; 8]);
         for pose in 0..8 {
             rotations[pose] = &poses[pose].rotations[..];
@@ -169,71 +137,86 @@ impl Task for Eight<'_> {
             } else {
                 linear
             };
-            let translation: [L; 3] = if node.translation == NONE {
+            let mut place: [L; 3] = if node.translation == NONE {
                 splat(node.rest.translation.to_array())
             } else {
                 load(&translations[node.translation as usize])
             };
-            let [x, y, z] = linear;
-            let local = [
-                [x[0], x[1], x[2], translation[0]],
-                [y[0], y[1], y[2], translation[1]],
-                [z[0], z[1], z[2], translation[2]],
-            ];
+            if let Some(placement) = node.placement.filter(|_| node.translation != NONE) {
+                place = placed(&placement, place);
+            }
+            if let Some(pivot) = node.pivot {
+                place = pivoted(linear, splat(pivot), place);
+            }
             let (slot, parent) = (node.slot as usize, node.parent as usize);
-            let mut waiting = None;
-            if node.parent == NONE {
-                store(local[0], &mut world[slot][0]);
-                store(local[1], &mut world[slot][1]);
-                store(local[2], &mut world[slot][2]);
-                waiting = node.row.as_ref();
-            } else {
-                assert!(slot < world.len() && parent < world.len(), "slots are within the rig's");
-                // Row by row, so that what is on the way stays in registers.
-                let x = row_product(load(&world[parent][0]), &local);
-                finish_row(x, 0, node, &mut world[slot], &mut palettes);
-                let y = row_product(load(&world[parent][1]), &local);
-                finish_row(y, 1, node, &mut world[slot], &mut palettes);
-                let z = row_product(load(&world[parent][2]), &local);
-                finish_row(z, 2, node, &mut world[slot], &mut palettes);
-            }
-            if waiting.is_some() || node.first_row < node.end_row {
-                let others = &rig.rows[node.first_row as usize..node.end_row as usize];
-                for row in waiting.into_iter().chain(others) {
-                    for i in 0..3 {
-                        let own = load(&world[slot][i]);
-                        finish_palette_row::<L>(own, i, row, &mut palettes);
-                    }
+            assert!(slot < world.len(), "slots are within the rig's");
+            // Column by column, each kept before the next: what is on the way stays in registers, and what is above
+            // is read where it is used.
+            let (mut x, mut y, mut z) = ([place[0]; 4], [place[0]; 4], [place[0]; 4]);
+            for k in 0..4 {
+                let [a, b, c] = if k < 3 { [linear[0][k], linear[1][k], linear[2][k]] } else { place };
+                if node.parent == NONE {
+                    (x[k], y[k], z[k]) = (a, b, c);
+                } else {
+                    assert!(parent < world.len(), "slots are within the rig's");
+                    x[k] = component(&world[parent][0], [a, b, c], k);
+                    y[k] = component(&world[parent][1], [a, b, c], k);
+                    z[k] = component(&world[parent][2], [a, b, c], k);
                 }
+                x[k].store(&mut world[slot][0][k]);
+                y[k].store(&mut world[slot][1][k]);
+                z[k].store(&mut world[slot][2][k]);
             }
-            drain.step::<L>(per_node);
+            if let Some(row) = &node.row {
+                set_palette_row([x, y, z], row, &mut palettes);
+            }
+            for row in &rig.rows[node.first_row as usize..node.end_row as usize] {
+                let [x, y, z] = &world[slot];
+                set_palette_row::<L>([load(x), load(y), load(z)], row, &mut palettes);
+            }
         }
-        drain.step::<L>(drain.from.len());
     }
 }
 
-/// Row `i` of a node's matrix to where it is kept, and on to the palette.
+/// A node's matrix to the palette.
 #[inline(always)]
-fn finish_row<L: Lanes>(
-    own: [L; 4],
-    i: usize,
-    node: &RigNode,
-    world: &mut Matrix<F8>,
-    palettes: &mut Parts<'_>,
-) {
-    store(own, &mut world[i]);
-    if let Some(row) = &node.row {
-        finish_palette_row(own, i, row, palettes);
+fn set_palette_row<L: Lanes>([x, y, z]: Matrix<L>, row: &Row, palettes: &mut Parts<'_>) {
+    let at = row.row as usize * 12;
+    match &row.inverse {
+        Some(inverse) => {
+            L::store_two_parts(row_product_splat(x, inverse), row_product_splat(y, inverse), palettes, at);
+            L::store_parts(row_product_splat(z, inverse), palettes, at + 8);
+        }
+        None => {
+            L::store_two_parts(x, y, palettes, at);
+            L::store_parts(z, palettes, at + 8);
+        }
     }
 }
 
+/// What a matrix that all lanes share makes of a place.
 #[inline(always)]
-fn finish_palette_row<L: Lanes>(own: [L; 4], i: usize, row: &Row, palettes: &mut Parts<'_>) {
-    let own = match &row.inverse {
-        Some(inverse) => row_product_splat(own, inverse),
-        None => own,
-    };
-    L::store_parts(own, palettes, row.row as usize * 12 + i * 4);
+fn placed<L: Lanes>(m: &Matrix<f32>, place: [L; 3]) -> [L; 3] {
+    let mut out = place;
+    for i in 0..3 {
+        out[i] = affine(splat([m[i][0], m[i][1], m[i][2]]), place, L::splat(m[i][3]));
+    }
+    out
+}
+
+/// What a linear part makes of a pivot, and a translation.
+#[inline(always)]
+fn pivoted<L: Lanes>(rows: [[L; 3]; 3], pivot: [L; 3], translation: [L; 3]) -> [L; 3] {
+    let mut out = translation;
+    for i in 0..3 {
+        out[i] = affine(rows[i], pivot, translation[i]);
+    }
+    out
+}
+
+#[inline(always)]
+fn affine<L: Lanes>([x, y, z]: [L; 3], pivot: [L; 3], translation: L) -> L {
+    x.mul(pivot[0]).add(y.mul(pivot[1])).add(z.mul(pivot[2])).add(translation)
 }
 
 #[inline(always)]
@@ -286,18 +269,14 @@ fn rotation_rows<L: Lanes>([x, y, z, w]: [L; 4]) -> [[L; 3]; 3] {
     ]
 }
 
-/// A row of an affine matrix times another matrix.
+/// A row of an affine matrix times a column of another, the last one a place.
 #[inline(always)]
-fn row_product<L: Lanes>(row: [L; 4], b: &Matrix<L>) -> [L; 4] {
-    let mut out = row;
-    for k in 0..4 {
-        out[k] = row[0].mul(b[0][k]).add(row[1].mul(b[1][k])).add(row[2].mul(b[2][k]));
-    }
-    out[3] = out[3].add(row[3]);
-    out
+fn component<L: Lanes>(row: &[F8; 4], [a, b, c]: [L; 3], column: usize) -> L {
+    let sum = L::load(&row[0]).mul(a).add(L::load(&row[1]).mul(b)).add(L::load(&row[2]).mul(c));
+    if column == 3 { sum.add(L::load(&row[3])) } else { sum }
 }
 
-/// The same with a matrix that all lanes share.
+/// A row of an affine matrix times another matrix, which all lanes share.
 #[inline(always)]
 fn row_product_splat<L: Lanes>(row: [L; 4], b: &Matrix<f32>) -> [L; 4] {
     let mut out = row;

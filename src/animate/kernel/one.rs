@@ -5,9 +5,9 @@ use super::{
         JointMatrix,
         lanes::{F8, Lanes, Task, load, store},
         moving::{LanePose, NONE, read},
-        rig::{Half, Rig, RigNode},
+        rig::{self, Half, Rig, RigNode},
     },
-    Scratch, rotation_rows, scaled,
+    Scratch, pivoted, rotation_rows, scaled,
 };
 
 /// The palette of one instance.
@@ -27,7 +27,10 @@ impl Task for One<'_> {
         for (group, turned) in rig.turned.iter().enumerate() {
             let rows: [[L; 3]; 3] = rotation_rows(load(&pose.rotations[group]));
             let [x, y, z] = scaled(rows, load(&turned.scale));
-            let translation: [L; 3] = load(&turned.translation);
+            let mut translation: [L; 3] = load(&turned.translation);
+            if rig.has_pivots {
+                translation = pivoted([x, y, z], load(&turned.pivot), translation);
+            }
             let to = bytemuck::cast_slice_mut(local);
             L::store_rows([x[0], x[1], x[2], translation[0]], to, &turned.places, 0);
             L::store_rows([y[0], y[1], y[2], translation[1]], to, &turned.places, 8);
@@ -37,10 +40,15 @@ impl Task for One<'_> {
         for &place in &rig.stretched {
             stretch(&rig.nodes[place as usize], pose, rows);
         }
-        for &(place, half) in &rig.shifted {
-            let [x, y, z]: [f32; 3] = read(&pose.translations, place as usize);
-            let own = half.rows_mut(rows);
-            (own[0][3], own[1][3], own[2][3]) = (x, y, z);
+        for shifted in &rig.shifted {
+            let mut place: [f32; 3] = read(&pose.translations, shifted.place as usize);
+            if let Some(placement) = &shifted.placement {
+                place = placement.map(|[x, y, z, w]| rig::affine([x, y, z], place, w));
+            }
+            for (row, value) in shifted.half.rows_mut(rows).into_iter().zip(place) {
+                let [x, y, z, _] = *row;
+                row[3] = shifted.pivot.map_or(value, |pivot| rig::affine([x, y, z], pivot, value));
+            }
         }
         for (place, (pair, local)) in rig.pairs.iter().zip(&*local).enumerate() {
             let own: [L; 3] = match pair.parents {
@@ -50,6 +58,9 @@ impl Task for One<'_> {
             store(own, &mut world[place]);
             if let Some(bound) = &pair.bound {
                 set_two(product(own, &bound.inverses), bound.rows, palette);
+            }
+            if let Some(rows) = pair.free {
+                set_two(own, rows, palette);
             }
         }
         for two in &rig.bound_rows {

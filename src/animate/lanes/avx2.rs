@@ -306,6 +306,22 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn store_two_parts(first: [Self; 4], second: [Self; 4], to: &mut Parts<'_>, offset: usize) {
+        assert!(offset + 8 <= to.width, "every row lies in its part");
+        let (first, second) = (columns(first), columns(second));
+        for i in 0..4 {
+            // SAFETY: AVX2 is there (see above); the list has eight parts, and the eight numbers lie in each, as has
+            // just been checked.
+            unsafe {
+                let to_low = to.list.as_mut_ptr().add(offset + i * to.width);
+                let to_high = to.list.as_mut_ptr().add(offset + (i + 4) * to.width);
+                _mm256_storeu_ps(to_low, _mm256_permute2f128_ps::<0x20>(first[i], second[i]));
+                _mm256_storeu_ps(to_high, _mm256_permute2f128_ps::<0x31>(first[i], second[i]));
+            }
+        }
+    }
+
+    #[inline(always)]
     fn stream(from: &[f32], to: &mut [f32]) {
         if from.len() != to.len() || !from.len().is_multiple_of(4) || !to.as_ptr().addr().is_multiple_of(16) {
             return to.copy_from_slice(from);

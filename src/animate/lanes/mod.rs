@@ -67,6 +67,8 @@ pub(super) trait Lanes: Copy {
     fn store_rows(rows: [Self; 4], to: &mut [f32], places: &Places, offset: usize);
     /// Lane `i` of the four rows to number `offset` of part `i`.
     fn store_parts(rows: [Self; 4], to: &mut Parts<'_>, offset: usize);
+    /// The same of eight rows: the last four behind the first four.
+    fn store_two_parts(first: [Self; 4], second: [Self; 4], to: &mut Parts<'_>, offset: usize);
     /// Copies to memory that is not read soon, past the caches where the processor can.
     fn stream(from: &[f32], to: &mut [f32]);
     /// What was streamed is visible before anything that is written later.

@@ -148,6 +148,12 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    fn store_two_parts(first: [Self; 4], second: [Self; 4], to: &mut Parts<'_>, offset: usize) {
+        Self::store_parts(first, to, offset);
+        Self::store_parts(second, to, offset + 4);
+    }
+
+    #[inline(always)]
     fn stream(from: &[f32], to: &mut [f32]) {
         to.copy_from_slice(from);
     }
