@@ -18,7 +18,7 @@ use crate::model::{Model, Transform};
 use super::evaluate::PIECE;
 
 /// Bytes of palettes beyond which they are written past the caches.
-const STREAMED: usize = 8 << 20;
+const STREAMED: usize = 8 << 40;
 
 /// All instances of one model, as structures of arrays across them: a spawn is a slot at the end, a
 /// despawn moves the last slot into the gap, so slots are always dense.

@@ -335,15 +335,16 @@ impl Evaluate<'_, '_> {
         let width = rig.palette_len * 12;
         let palettes: &mut [f32] = bytemuck::cast_slice_mut(self.rows.palette);
         if self.shared.streams {
-            with_lanes(simd, Eight { rig, poses, scratch, palettes: staged });
+            with_lanes(simd, Eight { rig, poses, scratch, palettes: staged, next: &[] });
             let places = slots.map(|slot| slot * width);
             with_lanes(simd, Drain { from: staged, to: palettes, places: &places[..count], width });
         } else if (slots[0]..).zip(slots).all(|(expected, slot)| expected == slot) {
-            let palettes = &mut palettes[slots[0] * width..][..8 * width];
-            with_lanes(simd, Eight { rig, poses, scratch, palettes });
+            let (palettes, next) = palettes[slots[0] * width..].split_at_mut(8 * width);
+            let next = &next[..next.len().min(8 * width)];
+            with_lanes(simd, Eight { rig, poses, scratch, palettes, next });
         } else {
             // Others lie between them, or they are fewer than eight.
-            with_lanes(simd, Eight { rig, poses, scratch, palettes: staged });
+            with_lanes(simd, Eight { rig, poses, scratch, palettes: staged, next: &[] });
             let own = &staged[..];
             for (lane, &slot) in slots[..count].iter().enumerate() {
                 palettes[slot * width..][..width].copy_from_slice(&own[lane * width..][..width]);

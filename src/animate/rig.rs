@@ -163,8 +163,9 @@ pub(super) struct TurnedGroup {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shifted {
     pub(super) place: u32,
+    /// Where the rotation of its node is, if that moves too.
+    pub(super) rotation: u32,
     pub(super) half: Half,
-    pub(super) placement: Option<Matrix<f32>>,
     pub(super) pivot: Option<[f32; 3]>,
 }
 
@@ -191,6 +192,10 @@ pub(super) struct Rig {
     pub(super) shifted: Vec<Shifted>,
     /// Whether any of [`turned`](Self::turned) has a pivot.
     pub(super) has_pivots: bool,
+    /// What takes translations that move to bind space, eight nodes side by side, a list per row; and whether any is
+    /// more than the identity.
+    pub(super) placements: [Vec<[F8; 4]>; 3],
+    pub(super) has_placements: bool,
     pub(super) moving: Moving,
     /// Whether all of it is in the bind space of [`moving`](Self::moving).
     is_in_bind_space: bool,
@@ -234,6 +239,8 @@ impl Rig {
             stretched: Vec::new(),
             shifted: Vec::new(),
             has_pivots: false,
+            placements: [const { Vec::new() }; 3],
+            has_placements: false,
             is_in_bind_space: space.is_some(),
             rest: LanePose::rest(model, moving, space),
             moving: moving.clone(),
@@ -288,6 +295,11 @@ impl Rig {
         if rig.nodes.iter().any(|node| node.pivot.is_some()) {
             // No negative zeros, so that a pivot at the origin is the same as none.
             rig.nodes.iter_mut().for_each(|node| node.rest.translation += 0.0);
+        }
+        if rig.nodes.iter().any(|node| node.placement.is_some()) {
+            // One instance has them side by side: the same operations wherever a translation moves.
+            let identity = matrix_rows(Affine3A::IDENTITY);
+            rig.nodes.iter_mut().for_each(|node| _ = node.placement.get_or_insert(identity));
         }
         // The place of those that nobody needs.
         for node in rig.nodes.iter_mut().filter(|node| node.slot == NONE) {
@@ -363,6 +375,10 @@ impl Rig {
         let count = self.moving.rotations.nodes.len().div_ceil(8);
         let behind = self.pairs.len() * 24;
         let mut places = vec![[behind; 8]; count];
+        let mut placements = [0, 1, 2].map(|row: usize| {
+            let identity = std::array::from_fn(|c| F8([if c == row { 1.0 } else { 0.0 }; 8]));
+            vec![identity; self.moving.translations.nodes.len().div_ceil(8)]
+        });
         let mut scales = vec![[F8([1.0; 8]); 3]; count];
         let (mut translations, mut pivots) =
             (vec![[F8::default(); 3]; count], vec![[F8::default(); 3]; count]);
@@ -371,8 +387,14 @@ impl Rig {
                 self.stretched.push(at as u32);
             }
             if node.translation != NONE {
-                let RigNode { translation: place, half, placement, pivot, .. } = *node;
-                self.shifted.push(Shifted { place, half, placement, pivot });
+                let RigNode { translation: place, rotation, half, pivot, .. } = *node;
+                self.shifted.push(Shifted { place, rotation, half, pivot });
+                if let Some(placement) = &node.placement {
+                    self.has_placements = true;
+                    for (rows, row) in placements.iter_mut().zip(placement) {
+                        write(rows, place as usize, *row);
+                    }
+                }
             }
             if node.rotation != NONE {
                 let place = node.rotation as usize;
@@ -393,6 +415,7 @@ impl Rig {
             pivot,
         });
         self.turned = groups.collect();
+        self.placements = placements;
     }
 }
 

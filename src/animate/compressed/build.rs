@@ -9,7 +9,7 @@ use super::{
         sample::{Sink, rotation, set_channels, value},
     },
     CompressError, CompressOptions, CompressedClip, Keys, Section,
-    code::{Chain, Range, UNIT},
+    code::{Chain, Range, UNIT, is_near},
     section::Group,
 };
 use crate::model::{Channel, Clip, Interpolation, Model, Track};
@@ -212,7 +212,7 @@ fn section(
         return Section { groups, ..Section::default() };
     }
     let count: usize = tracks.iter().map(|track| track.times.len()).sum();
-    let sparse = Sparse { groups: groups.len(), buckets: (count / tracks.len() / 2).clamp(1, 1 << 16) };
+    let sparse = Sparse { groups: groups.len(), buckets: (count / tracks.len()).clamp(1, 1 << 16) };
     let frames = (duration * clock.rate).round() as usize + 1;
     let is_even = clock.is_even && frames >= 2 && frames * groups.len() * 64 <= sparse.bytes(count);
     let ranges: Vec<_> = tracks.iter().map(|track| Range::of(track)).collect();
@@ -246,7 +246,8 @@ fn section(
     } else {
         sparse.keys(tracks, coded, clock, duration)
     };
-    Section { groups, spans, keys }
+    let is_near = coded.keys.iter().all(|keys| keys.windows(2).all(|pair| is_near(pair[0], pair[1])));
+    Section { groups, spans, is_near, keys }
 }
 
 /// The lane of each of some rising places, counted through the groups: the lane of the pose's group that it is in,
@@ -305,7 +306,7 @@ fn numbers(values: &[f32]) -> Vec4 {
 /// How keys are laid out that are not even.
 struct Sparse {
     groups: usize,
-    /// About two keys of a track in each.
+    /// About one key of a track in each.
     buckets: usize,
 }
 

@@ -149,6 +149,13 @@ impl<'a> Chain<'a> {
     }
 }
 
+/// Whether rotations are less than 45 degrees apart.
+pub(super) fn is_near(a: Key, b: Key) -> bool {
+    let [a, b] = [a, b].map(|key| Vec4::from_array(key.map(f32::from)) / UNIT);
+    // The cosine of half of that.
+    a.dot(b) > 0.9239
+}
+
 /// Only the direction counts: of many lengths, the one whose rounded components point the closest. A shorter key
 /// pulls less at what lies between it and its neighbours, up to `apart` away: halfway a quarter of that for each
 /// share of the length, which counts twice, as it is seen for longer than the key is.

@@ -10,6 +10,8 @@ pub(in super::super) struct Section {
     /// For translations and scales, per group: the first plus components times the second plus the fourth
     /// component times the third.
     pub(in super::super) spans: Vec<[[F8; 3]; 3]>,
+    /// Whether rotations of neighbouring keys are close to each other.
+    pub(in super::super) is_near: bool,
     pub(in super::super) keys: Keys,
 }
 
@@ -20,6 +22,8 @@ pub(in super::super) struct Group {
     /// that as it is.
     pub(in super::super) targets: [u32; 8],
     pub(in super::super) fills: Option<u32>,
+    /// Whether every lane does.
+    pub(in super::super) is_full: bool,
 }
 
 impl Group {
@@ -28,9 +32,10 @@ impl Group {
         let mut places = (0..).zip(targets).filter(|(_, place)| *place != NONE);
         let group = places.clone().next().map_or(0, |(_, place)| place / 8);
         if places.all(|(lane, place)| place == group * 8 + lane) {
-            return Self { targets, fills: Some(group) };
+            return Self { targets, fills: Some(group), is_full: !targets.contains(&NONE) };
         }
-        Self { targets: targets.map(|place| if place == NONE { nowhere } else { place }), fills: None }
+        let targets = targets.map(|place| if place == NONE { nowhere } else { place });
+        Self { targets, fills: None, is_full: false }
     }
 }
 

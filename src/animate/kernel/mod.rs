@@ -30,6 +30,9 @@ pub(super) struct Scratch {
     rotations: Vec<[[F8; 4]; 8]>,
     translations: Vec<[[F8; 3]; 8]>,
     scales: Vec<[[F8; 3]; 8]>,
+    /// Of one instance: translations that move as the rig has them, and those next to rotations that move.
+    placed: Vec<[F8; 3]>,
+    beside: Vec<[F8; 3]>,
     /// Of one instance, per pair of the rig.
     one: Vec<[F8; 3]>,
     /// Local matrices of one instance, per pair of the rig, and one that takes what is of no use. Those that do
@@ -53,6 +56,8 @@ impl Scratch {
             rotations: vec![[[F8::default(); 4]; 8]; groups(&rig.moving.rotations)],
             translations: vec![[[F8::default(); 3]; 8]; groups(&rig.moving.translations)],
             scales: vec![[[F8::default(); 3]; 8]; groups(&rig.moving.scales)],
+            placed: vec![[F8::default(); 3]; groups(&rig.moving.translations)],
+            beside: rig.turned.iter().map(|turned| turned.translation).collect(),
             one: vec![[F8::default(); 3]; rig.pairs.len()],
             local,
         }
@@ -104,12 +109,15 @@ pub(super) struct Eight<'a> {
     pub(super) poses: &'a [LanePose; 8],
     pub(super) scratch: &'a mut Scratch,
     pub(super) palettes: &'a mut [f32],
+    /// What is written next, to be fetched meanwhile.
+    pub(super) next: &'a [f32],
 }
 
 impl Task for Eight<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { rig, poses, scratch, palettes } = self;
+        let Self { rig, poses, scratch, palettes, next } = self;
+        let mut next = next.chunks(next.len().div_ceil(rig.nodes.len().max(1)).max(16));
         let mut palettes = Parts::new(palettes);
         let (mut rotations, mut translations, mut scales) = ([&[][..]; 8], [&[][..]; 8], [&[][..]; 8]);
         for pose in 0..8 {
@@ -125,6 +133,9 @@ impl Task for Eight<'_> {
         let scales: &[[F8; 3]] = scratch.scales.as_flattened();
         let world = &mut scratch.world[..rig.slots];
         for node in &rig.nodes {
+            if let Some(next) = next.next() {
+                L::prefetch(next);
+            }
             let linear: [[L; 3]; 3] = if node.rotation == NONE {
                 [splat(node.rest_rows[0]), splat(node.rest_rows[1]), splat(node.rest_rows[2])]
             } else {
@@ -303,7 +314,8 @@ impl Task for Blend<'_> {
         if layers.is_empty() {
             return;
         }
-        for group in 0..out.rotations.len() {
+        // The last group of each takes what is of no use.
+        for group in 0..out.rotations.len() - 1 {
             let mut sum: [L; 4] = scaled_by(load(&layers[0].rotations[group]), L::splat(weights[0]));
             for layer in 1..layers.len() {
                 let q: [L; 4] = load(&layers[layer].rotations[group]);
@@ -315,14 +327,14 @@ impl Task for Blend<'_> {
             }
             store(normalize(sum), &mut out.rotations[group]);
         }
-        for group in 0..out.translations.len() {
+        for group in 0..out.translations.len() - 1 {
             let mut sum: [L; 3] = scaled_by(load(&layers[0].translations[group]), L::splat(weights[0]));
             for layer in 1..layers.len() {
                 add_scaled(&mut sum, load(&layers[layer].translations[group]), L::splat(weights[layer]));
             }
             store(sum, &mut out.translations[group]);
         }
-        for group in 0..out.scales.len() {
+        for group in 0..out.scales.len() - 1 {
             let mut sum: [L; 3] = scaled_by(load(&layers[0].scales[group]), L::splat(weights[0]));
             for layer in 1..layers.len() {
                 add_scaled(&mut sum, load(&layers[layer].scales[group]), L::splat(weights[layer]));

@@ -4,10 +4,10 @@ use super::{
     super::{
         JointMatrix,
         lanes::{F8, Lanes, Task, load, store},
-        moving::{LanePose, NONE, read},
+        moving::{LanePose, NONE, read, write},
         rig::{self, Half, Rig, RigNode},
     },
-    Scratch, pivoted, rotation_rows, scaled,
+    Scratch, affine, pivoted, rotation_rows, scaled,
 };
 
 /// The palette of one instance.
@@ -24,10 +24,27 @@ impl Task for One<'_> {
         let Self { rig, pose, scratch, palette } = self;
         let count = rig.pairs.len();
         let (local, world) = (&mut scratch.local[..count + 1], &mut scratch.one[..count]);
+        let mut translations = &pose.translations[..];
+        if rig.has_placements {
+            for (group, placed) in scratch.placed.iter_mut().enumerate() {
+                let place: [L; 3] = load(&pose.translations[group]);
+                let mut out = place;
+                for i in 0..3 {
+                    let [x, y, z, w] = load(&rig.placements[i][group]);
+                    out[i] = affine([x, y, z], place, w);
+                }
+                store(out, placed);
+            }
+            translations = &scratch.placed;
+        }
+        for shifted in rig.shifted.iter().filter(|shifted| shifted.rotation != NONE) {
+            let place: [f32; 3] = read(translations, shifted.place as usize);
+            write(&mut scratch.beside, shifted.rotation as usize, place);
+        }
         for (group, turned) in rig.turned.iter().enumerate() {
             let rows: [[L; 3]; 3] = rotation_rows(load(&pose.rotations[group]));
             let [x, y, z] = scaled(rows, load(&turned.scale));
-            let mut translation: [L; 3] = load(&turned.translation);
+            let mut translation: [L; 3] = load(&scratch.beside[group]);
             if rig.has_pivots {
                 translation = pivoted([x, y, z], load(&turned.pivot), translation);
             }
@@ -40,11 +57,8 @@ impl Task for One<'_> {
         for &place in &rig.stretched {
             stretch(&rig.nodes[place as usize], pose, rows);
         }
-        for shifted in &rig.shifted {
-            let mut place: [f32; 3] = read(&pose.translations, shifted.place as usize);
-            if let Some(placement) = &shifted.placement {
-                place = placement.map(|[x, y, z, w]| rig::affine([x, y, z], place, w));
-            }
+        for shifted in rig.shifted.iter().filter(|shifted| shifted.rotation == NONE) {
+            let place: [f32; 3] = read(translations, shifted.place as usize);
             for (row, value) in shifted.half.rows_mut(rows).into_iter().zip(place) {
                 let [x, y, z, _] = *row;
                 row[3] = shifted.pivot.map_or(value, |pivot| rig::affine([x, y, z], pivot, value));

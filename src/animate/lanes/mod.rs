@@ -69,6 +69,8 @@ pub(super) trait Lanes: Copy {
     fn store_parts(rows: [Self; 4], to: &mut Parts<'_>, offset: usize);
     /// The same of eight rows: the last four behind the first four.
     fn store_two_parts(first: [Self; 4], second: [Self; 4], to: &mut Parts<'_>, offset: usize);
+    /// Fetches memory that is written soon.
+    fn prefetch(to: &[f32]);
     /// Copies to memory that is not read soon, past the caches where the processor can.
     fn stream(from: &[f32], to: &mut [f32]);
     /// What was streamed is visible before anything that is written later.

@@ -154,6 +154,9 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    fn prefetch(_to: &[f32]) {}
+
+    #[inline(always)]
     fn stream(from: &[f32], to: &mut [f32]) {
         to.copy_from_slice(from);
     }
