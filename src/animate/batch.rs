@@ -17,9 +17,6 @@ use crate::model::{Model, Transform};
 #[cfg(feature = "threads")]
 use super::evaluate::PIECE;
 
-/// Bytes of palettes beyond which they are written past the caches.
-const STREAMED: usize = 8 << 40;
-
 /// All instances of one model, as structures of arrays across them: a spawn is a slot at the end, a
 /// despawn moves the last slot into the gap, so slots are always dense.
 #[derive(Debug)]
@@ -427,8 +424,7 @@ impl Batch {
         elapsed: f64,
         which: Which,
     ) -> (Shared<'a>, Rows<'a>, &'a mut [Mutex<Work>]) {
-        let streams = size_of_val(palette) > STREAMED;
-        let shared = Shared { clips: &self.clips, layout: &self.layout, streams, elapsed, which };
+        let shared = Shared { clips: &self.clips, layout: &self.layout, elapsed, which };
         let rows = Rows {
             controls: &mut self.controls,
             transforms: &self.transforms,

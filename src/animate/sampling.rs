@@ -4,7 +4,7 @@ use glam::Quat;
 
 use super::{
     compressed::{CompressedClip, Keys, Section, UNIT},
-    lanes::{F8, Key, Lanes, Portable, Task, Tracks, store},
+    lanes::{F8, Key, Lanes, Portable, Task, Tracks, load, store},
     moving::LanePose,
 };
 
@@ -25,7 +25,9 @@ impl Task for SampleTask<'_> {
 /// All that a compressed clip holds, without the tracks that are sampled from its source.
 #[inline(always)]
 pub(super) fn sample_compressed<L: Lanes>(clip: &CompressedClip, time: f32, pose: &mut LanePose) {
-    pose.copy_from(&clip.base);
+    copy::<L, 4>(&clip.base.rotations, &mut pose.rotations);
+    copy::<L, 3>(&clip.base.translations, &mut pose.translations);
+    copy::<L, 3>(&clip.base.scales, &mut pose.scales);
     // A NaN time is before every key.
     let time = (time - clip.start).max(0.0);
     each_group::<L, _>(
@@ -35,6 +37,15 @@ pub(super) fn sample_compressed<L: Lanes>(clip: &CompressedClip, time: f32, pose
     );
     vectors::<L>(&clip.translations, time, &mut pose.translations);
     vectors::<L>(&clip.scales, time, &mut pose.scales);
+}
+
+/// All but the last group, which takes what is of no use.
+#[inline(always)]
+fn copy<L: Lanes, const C: usize>(from: &[[F8; C]], to: &mut [[F8; C]]) {
+    for group in 1..from.len() {
+        let value: [L; C] = load(&from[group - 1]);
+        store(value, &mut to[group - 1]);
+    }
 }
 
 #[inline(always)]

@@ -9,6 +9,8 @@
 
 mod one;
 
+use std::hint::black_box;
+
 use glam::{Affine3A, Mat3A, Quat, Vec3, Vec3A};
 
 pub(super) use one::{One, one_worlds};
@@ -81,28 +83,6 @@ fn turn<L: Lanes, const C: usize>(poses: [&[[F8; C]]; 8], nodes: &mut [[[F8; C];
     }
 }
 
-/// Finished palettes on their way past the caches.
-#[derive(Debug)]
-pub(super) struct Drain<'a> {
-    pub(super) from: &'a [f32],
-    pub(super) to: &'a mut [f32],
-    /// Where each palette goes.
-    pub(super) places: &'a [usize],
-    /// Numbers of one palette.
-    pub(super) width: usize,
-}
-
-impl Task for Drain<'_> {
-    #[inline(always)]
-    fn run<L: Lanes>(self) {
-        for i in 0..self.places.len() {
-            let (from, to) = (i * self.width, self.places[i]);
-            L::stream(&self.from[from..from + self.width], &mut self.to[to..to + self.width]);
-        }
-        L::streamed();
-    }
-}
-
 /// Palettes of eight instances, one behind the other.
 pub(super) struct Eight<'a> {
     pub(super) rig: &'a Rig,
@@ -163,29 +143,38 @@ impl Task for Eight<'_> {
             assert!(slot < world.len(), "slots are within the rig's");
             // Column by column, each kept before the next: what is on the way stays in registers, and what is above
             // is read where it is used.
-            let (mut x, mut y, mut z) = ([place[0]; 4], [place[0]; 4], [place[0]; 4]);
             for k in 0..4 {
-                let [a, b, c] = if k < 3 { [linear[0][k], linear[1][k], linear[2][k]] } else { place };
+                let own = if k < 3 { [linear[0][k], linear[1][k], linear[2][k]] } else { place };
                 if node.parent == NONE {
-                    (x[k], y[k], z[k]) = (a, b, c);
+                    store_column(own, k, &mut world[slot]);
                 } else {
                     assert!(parent < world.len(), "slots are within the rig's");
-                    x[k] = component(&world[parent][0], [a, b, c], k);
-                    y[k] = component(&world[parent][1], [a, b, c], k);
-                    z[k] = component(&world[parent][2], [a, b, c], k);
+                    let mut column = own;
+                    for i in 0..3 {
+                        column[i] = component(&world[parent][i], own, k);
+                    }
+                    store_column(column, k, &mut world[slot]);
                 }
-                x[k].store(&mut world[slot][0][k]);
-                y[k].store(&mut world[slot][1][k]);
-                z[k].store(&mut world[slot][2][k]);
             }
             if let Some(row) = &node.row {
-                set_palette_row([x, y, z], row, &mut palettes);
-            }
-            for row in &rig.rows[node.first_row as usize..node.end_row as usize] {
-                let [x, y, z] = &world[slot];
+                // From where it is kept: in registers it would push out what follows.
+                let [x, y, z] = black_box(&world[slot]);
                 set_palette_row::<L>([load(x), load(y), load(z)], row, &mut palettes);
             }
+            if node.first_row < node.end_row {
+                for row in &rig.rows[node.first_row as usize..node.end_row as usize] {
+                    let [x, y, z] = &world[slot];
+                    set_palette_row::<L>([load(x), load(y), load(z)], row, &mut palettes);
+                }
+            }
         }
+    }
+}
+
+#[inline(always)]
+fn store_column<L: Lanes>(column: [L; 3], k: usize, to: &mut Matrix<F8>) {
+    for i in 0..3 {
+        column[i].store(&mut to[i][k]);
     }
 }
 
