@@ -226,3 +226,100 @@ fn product<L: Lanes>([ax, ay, az, aw]: [L; 4], [bx, by, bz, bw]: [L; 4]) -> [L; 
         aw.mul(bw).sub(ax.mul(bx)).sub(ay.mul(by)).sub(az.mul(bz)),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use glam::Mat4;
+
+    use super::*;
+    use crate::model::{ModelDesc, Node, Skeleton, Skin};
+
+    /// A chain of joints, each with the inverse of its matrix in the rest pose times `after` as its inverse bind matrix.
+    fn chain(rests: &[Transform], after: Mat4) -> (Model, Vec<Affine3A>) {
+        let nodes = rests.iter().zip(0u32..).map(|(rest, n)| Node {
+            parent: n.checked_sub(1),
+            rest: *rest,
+            ..Node::default()
+        });
+        let skeleton = Skeleton::new(nodes.collect()).unwrap();
+        let worlds: Vec<_> = rests
+            .iter()
+            .scan(Mat4::IDENTITY, |world, rest| {
+                let Transform { translation, rotation, scale } = *rest;
+                *world *= Mat4::from_scale_rotation_translation(scale, rotation, translation);
+                Some(*world)
+            })
+            .collect();
+        let binds: Vec<_> = worlds.iter().map(|world| after * world.inverse()).collect();
+        let joints = (0..rests.len() as u32).collect();
+        let skin = Skin::new("s", &skeleton, joints, Some(&binds)).unwrap();
+        let binds = skin.inverse_binds().to_vec();
+        (Model::new(ModelDesc { skeleton, skins: vec![skin], ..ModelDesc::default() }).unwrap(), binds)
+    }
+
+    fn rests(scale: f32) -> Vec<Transform> {
+        let rotation = Quat::from_xyzw(0.1, 0.5, -0.3, 0.8).normalize();
+        let rest = Transform { translation: Vec3::new(0.1, 1.0, 0.2), rotation, scale: Vec3::ONE };
+        vec![Transform { scale: Vec3::splat(scale), ..rest }, rest, rest]
+    }
+
+    fn space(model: &Model) -> BindSpace {
+        let places = vec![super::super::moving::NONE; model.skeleton().len()];
+        BindSpace::new(model, &Component { places, nodes: Vec::new() })
+    }
+
+    #[test]
+    fn rotations_and_places_as_inverse_bind_matrices_leave_nothing_to_multiply_by() {
+        let (model, binds) = chain(&rests(1.0), Mat4::IDENTITY);
+        let space = space(&model);
+        for (node, bind) in binds.iter().enumerate() {
+            assert_eq!(space.remainder(node, Some(*bind)), None);
+        }
+    }
+
+    #[test]
+    fn the_rest_pose_is_the_identity_where_it_is_the_bind_pose() {
+        let (model, _) = chain(&rests(1.0), Mat4::IDENTITY);
+        let space = space(&model);
+        for node in 0..3 {
+            let rest = space.rest(node, model.skeleton().rest()[node]);
+            assert!(rest.rotation.angle_between(Quat::IDENTITY) < 1e-3, "{}", rest.rotation);
+            assert!((rest.translation + space.pivot(node)).length() < 1e-6);
+            assert_eq!(rest.scale, Vec3::ONE);
+        }
+    }
+
+    #[test]
+    fn a_scale_that_inverse_bind_matrices_undo_is_gone() {
+        let (model, binds) = chain(&rests(0.01), Mat4::IDENTITY);
+        let space = space(&model);
+        for (node, bind) in binds.iter().enumerate() {
+            assert_eq!(space.rest(node, model.skeleton().rest()[node]).scale, Vec3::ONE);
+            assert_eq!(space.remainder(node, Some(*bind)), None);
+        }
+    }
+
+    #[test]
+    fn sheared_mirrored_and_far_inverse_bind_matrices_are_multiplied_by() {
+        let shear = Mat4::from_cols_array(&[1., 0., 0., 0., 0.1, 1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1.]);
+        let mirror = Mat4::from_scale(Vec3::new(-1.0, 1.0, 1.0));
+        let far = Mat4::from_translation(Vec3::X * 1e7);
+        for after in [shear, mirror, far] {
+            let (model, binds) = chain(&rests(1.0), after);
+            let space = space(&model);
+            for (node, bind) in binds.iter().enumerate() {
+                assert_eq!(space.remainder(node, Some(*bind)), Some(*bind), "{after}");
+            }
+        }
+    }
+
+    #[test]
+    fn rotations_come_back() {
+        let (model, _) = chain(&rests(1.0), Mat4::IDENTITY);
+        let space = space(&model);
+        let q = Quat::from_xyzw(-0.2, 0.4, 0.1, 0.9).normalize();
+        for node in 0..3 {
+            assert!(space.local_rotation(node, space.rotation(node, q)).abs_diff_eq(q, 2e-7));
+        }
+    }
+}

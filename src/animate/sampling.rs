@@ -237,3 +237,26 @@ pub(super) fn normalize<L: Lanes>(q: [L; 4]) -> [L; 4] {
     let inverse = L::splat(1.0).div(dot(q, q).sqrt());
     [q[0].mul(inverse), q[1].mul(inverse), q[2].mul(inverse), q[3].mul(inverse)]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_rotations_are_within_a_thousandth_of_a_degree_of_slerp_and_of_unit_length() {
+        for degrees in 0..45 {
+            // Half of the angle between rotations is between quaternions.
+            let apart = f64::from(degrees).to_radians() / 2.0;
+            let to = [0.0, 0.0, apart.sin(), apart.cos()].map(|c| (c * f64::from(UNIT)) as f32);
+            for step in 0..=64 {
+                let t = step as f32 / 64.0;
+                let lanes = |q: [f32; 4]| q.map(Portable::splat);
+                let q = rotate_near(lanes([0.0, 0.0, 0.0, UNIT]), lanes(to), Portable::splat(t));
+                let [_, _, sine, cosine] = Portable::rows(q)[0].map(f64::from);
+                let off = 2.0 * (sine.atan2(cosine) - f64::from(t) * apart).to_degrees();
+                assert!(off.abs() < 1e-3, "{degrees} degrees, {t}: off by {off}");
+                assert!((sine.hypot(cosine) - 1.0).abs() < 3e-7, "{degrees} degrees, {t}");
+            }
+        }
+    }
+}
