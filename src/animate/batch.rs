@@ -358,7 +358,7 @@ impl Batch {
     /// Runs all stages for those whose turn it is. Allocates nothing.
     pub(super) fn evaluate(&mut self, which: Which) {
         let mut palette = std::mem::take(&mut self.palette);
-        self.evaluate_all(&mut palette, which);
+        self.evaluate_all(&mut palette, which, false);
         self.palette = palette;
     }
 
@@ -379,7 +379,7 @@ impl Batch {
 
     /// The same with palettes of someone else, as many rows as there are.
     pub(super) fn evaluate_into(&mut self, palette: &mut [JointMatrix], which: Which) {
-        self.evaluate_all(palette, which);
+        self.evaluate_all(palette, which, true);
     }
 
     /// After all were evaluated into palettes of someone else.
@@ -389,23 +389,23 @@ impl Batch {
     }
 
     #[cfg(not(feature = "threads"))]
-    fn evaluate_all(&mut self, palette: &mut [JointMatrix], which: Which) {
-        let (shared, rows, works) = self.split(palette, self.elapsed, which);
+    fn evaluate_all(&mut self, palette: &mut [JointMatrix], which: Which, is_elsewhere: bool) {
+        let (shared, rows, works) = self.split(palette, which, is_elsewhere);
         shared.evaluate(rows, own(works));
     }
 
     /// On the threads of the pool that is current, if there is enough to do.
     #[cfg(feature = "threads")]
-    fn evaluate_all(&mut self, palette: &mut [JointMatrix], which: Which) {
+    fn evaluate_all(&mut self, palette: &mut [JointMatrix], which: Which, is_elsewhere: bool) {
         if self.len() <= PIECE {
-            let (shared, rows, works) = self.split(palette, self.elapsed, which);
+            let (shared, rows, works) = self.split(palette, which, is_elsewhere);
             return shared.evaluate(rows, own(works));
         }
         let threads = rayon::current_num_threads();
         while self.works.len() < threads {
             self.works.push(Mutex::new(Work::new(&self.clips)));
         }
-        let (shared, rows, works) = self.split(palette, self.elapsed, which);
+        let (shared, rows, works) = self.split(palette, which, is_elsewhere);
         shared.evaluate_on(rows, &works[..threads]);
     }
 
@@ -413,7 +413,9 @@ impl Batch {
     pub(crate) fn evaluate_slot(&mut self, slot: u32) {
         self.slice_mut(slot).into_iter().for_each(Slice::forget);
         let mut palette = std::mem::take(&mut self.palette);
-        let (shared, rows, works) = self.split(&mut palette, 0.0, Which::Both);
+        let (shared, rows, works) = self.split(&mut palette, Which::Both, false);
+        // No time passes.
+        let shared = Shared { elapsed: 0.0, ..shared };
         shared.evaluate(rows.only(slot as usize), own(works));
         self.palette = palette;
     }
@@ -421,10 +423,11 @@ impl Batch {
     fn split<'a>(
         &'a mut self,
         palette: &'a mut [JointMatrix],
-        elapsed: f64,
         which: Which,
+        is_elsewhere: bool,
     ) -> (Shared<'a>, Rows<'a>, &'a mut [Mutex<Work>]) {
-        let shared = Shared { clips: &self.clips, layout: &self.layout, elapsed, which };
+        let (clips, layout, elapsed) = (&self.clips, &self.layout, self.elapsed);
+        let shared = Shared { clips, layout, is_elsewhere, elapsed, which };
         let rows = Rows {
             controls: &mut self.controls,
             transforms: &self.transforms,

@@ -12,7 +12,7 @@ use super::{
     clips::Clips,
     controls::Controls,
     hierarchy::set_world,
-    kernel::{self, Eight, EightWorlds, One},
+    kernel::{self, Drain, Eight, EightWorlds, One},
     lanes::with_lanes,
     mask::usable,
     moving::LanePose,
@@ -30,6 +30,8 @@ use super::{
 pub(super) struct Shared<'a> {
     pub(super) clips: &'a Clips,
     pub(super) layout: &'a PaletteLayout,
+    /// Whether palettes go to memory of someone else, such as what a GPU reads: that may not be cached.
+    pub(super) is_elsewhere: bool,
     /// Seconds since the evaluation before.
     pub(super) elapsed: f64,
     /// Whose turn it is.
@@ -40,7 +42,7 @@ pub(super) struct Shared<'a> {
 #[derive(Debug)]
 pub(super) struct Work {
     eight: Box<[LanePose; 8]>,
-    /// Palettes of eight instances that do not lie side by side.
+    /// Palettes of eight instances that do not lie side by side, or go elsewhere.
     staged: Vec<f32>,
     /// Of one instance.
     layers: Vec<LanePose>,
@@ -332,7 +334,11 @@ impl Evaluate<'_, '_> {
         let Work { eight: poses, scratch, staged, .. } = &mut *self.work;
         let width = rig.palette_len * 12;
         let palettes: &mut [f32] = bytemuck::cast_slice_mut(self.rows.palette);
-        if (slots[0]..).zip(slots).all(|(expected, slot)| expected == slot) {
+        if self.shared.is_elsewhere {
+            with_lanes(simd, Eight { rig, poses, scratch, palettes: staged, next: &[] });
+            let places = slots.map(|slot| slot * width);
+            with_lanes(simd, Drain { from: staged, to: palettes, places: &places[..count], width });
+        } else if (slots[0]..).zip(slots).all(|(expected, slot)| expected == slot) {
             let (palettes, next) = palettes[slots[0] * width..].split_at_mut(8 * width);
             let next = &next[..next.len().min(8 * width)];
             with_lanes(simd, Eight { rig, poses, scratch, palettes, next });

@@ -83,6 +83,28 @@ fn turn<L: Lanes, const C: usize>(poses: [&[[F8; C]]; 8], nodes: &mut [[[F8; C];
     }
 }
 
+/// Finished palettes to memory that may not be cached, where pieces of lines take as long as whole ones.
+#[derive(Debug)]
+pub(super) struct Drain<'a> {
+    pub(super) from: &'a [f32],
+    pub(super) to: &'a mut [f32],
+    /// Where each palette goes.
+    pub(super) places: &'a [usize],
+    /// Numbers of one palette.
+    pub(super) width: usize,
+}
+
+impl Task for Drain<'_> {
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        for i in 0..self.places.len() {
+            let (from, to) = (i * self.width, self.places[i]);
+            L::stream(&self.from[from..from + self.width], &mut self.to[to..to + self.width]);
+        }
+        L::streamed();
+    }
+}
+
 /// Palettes of eight instances, one behind the other.
 pub(super) struct Eight<'a> {
     pub(super) rig: &'a Rig,

@@ -330,6 +330,46 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn stream(from: &[f32], to: &mut [f32]) {
+        if from.len() != to.len() || !from.len().is_multiple_of(4) || !to.as_ptr().addr().is_multiple_of(16) {
+            return to.copy_from_slice(from);
+        }
+        let mut at = 0;
+        if !to.as_ptr().addr().is_multiple_of(32) && !from.is_empty() {
+            // SAFETY: AVX2 is there (see above); both lists have four numbers, and those of `to` lie on a multiple
+            // of 16 bytes.
+            unsafe { _mm_stream_ps(to.as_mut_ptr(), _mm_loadu_ps(from.as_ptr())) };
+            at = 4;
+        }
+        while at + 16 <= from.len() {
+            // SAFETY: AVX2 is there (see above); both lists have sixteen numbers from `at` on, and those of `to` lie
+            // on a multiple of 32 bytes.
+            unsafe {
+                let (from, to) = (from.as_ptr().add(at), to.as_mut_ptr().add(at));
+                let (left, right) = (_mm256_loadu_ps(from), _mm256_loadu_ps(from.add(8)));
+                _mm256_stream_ps(to, left);
+                _mm256_stream_ps(to.add(8), right);
+            }
+            at += 16;
+        }
+        if at + 8 <= from.len() {
+            // SAFETY: as above, with eight numbers.
+            unsafe { _mm256_stream_ps(to.as_mut_ptr().add(at), _mm256_loadu_ps(from.as_ptr().add(at))) };
+            at += 8;
+        }
+        if at < from.len() {
+            // SAFETY: as above, with the four numbers that are left.
+            unsafe { _mm_stream_ps(to.as_mut_ptr().add(at), _mm_loadu_ps(from.as_ptr().add(at))) };
+        }
+    }
+
+    #[inline(always)]
+    fn streamed() {
+        // SAFETY: SSE is part of AVX2, which is there (see above).
+        unsafe { _mm_sfence() };
+    }
+
+    #[inline(always)]
     fn halves(left: &[f32; 4], right: &[f32; 4]) -> Self {
         // SAFETY: AVX2 is there (see above); 16 bytes are read where 16 are.
         unsafe { Self(_mm256_set_m128(_mm_loadu_ps(right.as_ptr()), _mm_loadu_ps(left.as_ptr()))) }

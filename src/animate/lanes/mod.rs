@@ -71,6 +71,10 @@ pub(super) trait Lanes: Copy {
     fn store_two_parts(first: [Self; 4], second: [Self; 4], to: &mut Parts<'_>, offset: usize);
     /// Fetches memory that is written soon.
     fn prefetch(to: &[f32]);
+    /// Copies in whole cache lines, past the caches where the processor can.
+    fn stream(from: &[f32], to: &mut [f32]);
+    /// What was streamed is visible before anything that is written later.
+    fn streamed();
     /// Four numbers next to four others.
     fn halves(left: &[f32; 4], right: &[f32; 4]) -> Self;
     /// One of four numbers in each half to all of the half; `QUARTERS` is its place times 0x55.

@@ -157,6 +157,14 @@ impl Lanes for Portable {
     fn prefetch(_to: &[f32]) {}
 
     #[inline(always)]
+    fn stream(from: &[f32], to: &mut [f32]) {
+        to.copy_from_slice(from);
+    }
+
+    #[inline(always)]
+    fn streamed() {}
+
+    #[inline(always)]
     fn rows(rows: [Self; 4]) -> [[f32; 4]; 8] {
         std::array::from_fn(|lane| std::array::from_fn(|c| rows[c].0[lane]))
     }
