@@ -181,6 +181,13 @@ impl BindSpace {
         (-self.nodes[node].own.origin()).as_vec3()
     }
 
+    /// How large a transform may be here, linear part and place, whose local scale and translation have these bounds.
+    pub(super) fn reach(&self, node: usize, scale: f64, translation: f64) -> (f64, f64) {
+        let Change { above, own, .. } = self.nodes[node];
+        let linear = scale * own.scale / above.scale;
+        (linear, (translation * 1.8 + above.place.length()) / above.scale + linear * own.origin().length())
+    }
+
     /// What a palette row with this inverse bind matrix has to be multiplied by, if anything.
     pub(super) fn remainder(&self, node: usize, inverse: Option<Affine3A>) -> Option<Affine3A> {
         let own = self.nodes[node].own;

@@ -73,9 +73,9 @@ fn matrix_rows(m: Affine3A) -> Matrix<f32> {
     [x, y, z]
 }
 
-/// A row of a matrix times a place.
-pub(super) fn affine(row: [f32; 3], pivot: [f32; 3], translation: f32) -> f32 {
-    row[0] * pivot[0] + row[1] * pivot[1] + row[2] * pivot[2] + translation
+/// A row of a matrix, its translation beside it, times a place.
+pub(super) fn affine(row: [f32; 3], place: [f32; 3], translation: f32) -> f32 {
+    row[0] * place[0] + row[1] * place[1] + row[2] * place[2] + translation
 }
 
 /// A matrix in a list of pairs of them whose rows lie side by side: its first row, in rows.
@@ -213,7 +213,9 @@ impl Rig {
     /// For the palette alone, in bind space, or for all nodes.
     pub(super) fn new(model: &Model, layout: &PaletteLayout, moving: &Moving, all_nodes: bool) -> Self {
         let skeleton = model.skeleton();
-        let space = Some(&moving.space).filter(|_| !all_nodes);
+        let reach = Reach::new(model);
+        let is_tame = reach.is_tame(model, layout) && !is_deep(skeleton);
+        let space = Some(&moving.space).filter(|space| !all_nodes && reach.is_tame_in(model, space));
         let mut rows_of = vec![Vec::new(); skeleton.len()];
         layout.each_row(model, |row, node, inverse| {
             let inverse = match space {
@@ -246,7 +248,7 @@ impl Rig {
             moving: moving.clone(),
             slots: 0,
             palette_len: layout.len(),
-            is_tame: is_tame(model, layout) && !is_deep(skeleton),
+            is_tame,
         };
         let order = depth_first(skeleton);
         let mut slots = vec![NONE; skeleton.len()];
@@ -292,14 +294,14 @@ impl Rig {
             own.set_rest(n, space);
             rig.nodes.push(own);
         }
-        if rig.nodes.iter().any(|node| node.pivot.is_some()) {
-            // No negative zeros, so that a pivot at the origin is the same as none.
-            rig.nodes.iter_mut().for_each(|node| node.rest.translation += 0.0);
-        }
-        if rig.nodes.iter().any(|node| node.placement.is_some()) {
-            // One instance has them side by side: the same operations wherever a translation moves.
+        if rig.nodes.iter().any(|node| node.pivot.is_some() || node.placement.is_some()) {
+            // One instance has eight nodes side by side: the same operations for all, and no negative zeros, so that a
+            // pivot at the origin is the same as none.
             let identity = matrix_rows(Affine3A::IDENTITY);
-            rig.nodes.iter_mut().for_each(|node| _ = node.placement.get_or_insert(identity));
+            for node in &mut rig.nodes {
+                node.rest.translation += 0.0;
+                node.placement.get_or_insert(identity);
+            }
         }
         // The place of those that nobody needs.
         for node in rig.nodes.iter_mut().filter(|node| node.slot == NONE) {
@@ -425,46 +427,73 @@ fn rotation_rows(q: Quat) -> [[f32; 3]; 3] {
     [0, 1, 2].map(|i| m.row(i).to_array())
 }
 
-/// Bounds the palette by the largest scales and translations of rest pose and keys up each chain.
-fn is_tame(model: &Model, layout: &PaletteLayout) -> bool {
-    let skeleton = model.skeleton();
-    let largest = |v: Vec3| f64::from(v.abs().max_element());
-    let mut translations: Vec<_> = skeleton.rest().iter().map(|rest| largest(rest.translation)).collect();
-    let mut scales: Vec<_> = skeleton.rest().iter().map(|rest| largest(rest.scale)).collect();
-    for track in model.clips().iter().flat_map(Clip::tracks) {
-        let list = match track.channel {
-            Channel::Translation => &mut translations,
-            Channel::Scale => &mut scales,
-            Channel::Rotation | Channel::Weights => continue,
-        };
-        let largest = track.values.iter().fold(0.0f64, |most, v| most.max(f64::from(v.abs())));
-        // A spline stays within both values and both tangents, which are per second.
-        let reach = match track.interpolation {
-            Interpolation::CubicSpline => 4.0 * (1.0 + f64::from(track.times[track.times.len() - 1])),
-            _ => 1.0,
-        };
-        let known = &mut list[track.node as usize];
-        *known = known.max(largest * reach);
+/// The largest scales and translations of each node, of the rest pose and of keys.
+struct Reach {
+    translations: Vec<f64>,
+    scales: Vec<f64>,
+}
+
+/// What every matrix on the way must be within; a NaN is within nothing.
+const LIMIT: f64 = JointMatrix::MAX as f64 / 1e3;
+
+impl Reach {
+    fn new(model: &Model) -> Self {
+        let skeleton = model.skeleton();
+        let largest = |v: Vec3| f64::from(v.abs().max_element());
+        let mut translations: Vec<_> = skeleton.rest().iter().map(|rest| largest(rest.translation)).collect();
+        let mut scales: Vec<_> = skeleton.rest().iter().map(|rest| largest(rest.scale)).collect();
+        for track in model.clips().iter().flat_map(Clip::tracks) {
+            let list = match track.channel {
+                Channel::Translation => &mut translations,
+                Channel::Scale => &mut scales,
+                Channel::Rotation | Channel::Weights => continue,
+            };
+            let largest = track.values.iter().fold(0.0f64, |most, v| most.max(f64::from(v.abs())));
+            // A spline stays within both values and both tangents, which are per second.
+            let reach = match track.interpolation {
+                Interpolation::CubicSpline => 4.0 * (1.0 + f64::from(track.times[track.times.len() - 1])),
+                _ => 1.0,
+            };
+            let known = &mut list[track.node as usize];
+            *known = known.max(largest * reach);
+        }
+        Self { translations, scales }
     }
-    // Norms of the linear part and of the translation, in model space, with a little for rounding.
-    let mut norms = vec![(1.0f64, 0.0f64); skeleton.len()];
-    for &node in skeleton.order() {
-        let n = node as usize;
-        let (above, place) = skeleton.parents()[n].map_or((1.0, 0.0), |parent| norms[parent as usize]);
-        let square = f64::from(skeleton.rest()[n].rotation.length_squared());
-        let stretch = if (square - 1.0).abs() < 1e-3 { 1.001 } else { 3.0 * (square + 1.0) };
-        norms[n] = (above * scales[n] * stretch, above * translations[n] * 1.8 + place);
+
+    /// Norms of the linear part and of the translation up each chain, with a little for rounding; `own` gives those of
+    /// a local transform.
+    fn norms(model: &Model, own: impl Fn(usize) -> (f64, f64)) -> Vec<(f64, f64)> {
+        let skeleton = model.skeleton();
+        let mut norms = vec![(1.0f64, 0.0f64); skeleton.len()];
+        for &node in skeleton.order() {
+            let n = node as usize;
+            let (above, place) = skeleton.parents()[n].map_or((1.0, 0.0), |parent| norms[parent as usize]);
+            let square = f64::from(skeleton.rest()[n].rotation.length_squared());
+            let stretch = if (square - 1.0).abs() < 1e-3 { 1.001 } else { 3.0 * (square + 1.0) };
+            let (linear, own) = own(n);
+            norms[n] = (above * linear * stretch, above * own * 1.8 + place);
+        }
+        norms
     }
-    // Every matrix on the way must be held by f32; a NaN is within nothing.
-    let limit = f64::from(JointMatrix::MAX) / 1e3;
-    let mut is_tame = norms.iter().all(|&(linear, place)| linear <= limit && place <= limit);
-    layout.each_row(model, |_, node, inverse| {
-        let (linear, place) = norms[node as usize];
-        let inverse = inverse.map_or(1.0, |m| {
-            let largest = m.to_cols_array().iter().fold(0.0f32, |most, v| most.max(v.abs()));
-            if m.is_finite() { f64::from(largest) * 3.0 } else { f64::INFINITY }
+
+    /// Whether no palette reaches its bound.
+    fn is_tame(&self, model: &Model, layout: &PaletteLayout) -> bool {
+        let norms = Self::norms(model, |n| (self.scales[n], self.translations[n]));
+        let mut is_tame = norms.iter().all(|&(linear, place)| linear <= LIMIT && place <= LIMIT);
+        layout.each_row(model, |_, node, inverse| {
+            let (linear, place) = norms[node as usize];
+            let inverse = inverse.map_or(1.0, |m| {
+                let largest = m.to_cols_array().iter().fold(0.0f32, |most, v| most.max(v.abs()));
+                if m.is_finite() { f64::from(largest) * 3.0 } else { f64::INFINITY }
+            });
+            is_tame &= linear * inverse.max(1.0) * 1.8 + place <= LIMIT;
         });
-        is_tame &= linear * inverse.max(1.0) * 1.8 + place <= limit;
-    });
-    is_tame
+        is_tame
+    }
+
+    /// Whether what is on the way in bind space is not much larger than what comes of it.
+    fn is_tame_in(&self, model: &Model, space: &BindSpace) -> bool {
+        let norms = Self::norms(model, |n| space.reach(n, self.scales[n], self.translations[n]));
+        norms.iter().all(|&(linear, place)| linear <= LIMIT && place <= LIMIT)
+    }
 }

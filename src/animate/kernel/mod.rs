@@ -237,8 +237,8 @@ fn pivoted<L: Lanes>(rows: [[L; 3]; 3], pivot: [L; 3], translation: [L; 3]) -> [
 }
 
 #[inline(always)]
-fn affine<L: Lanes>([x, y, z]: [L; 3], pivot: [L; 3], translation: L) -> L {
-    x.mul(pivot[0]).add(y.mul(pivot[1])).add(z.mul(pivot[2])).add(translation)
+fn affine<L: Lanes>([x, y, z]: [L; 3], place: [L; 3], translation: L) -> L {
+    x.mul(place[0]).add(y.mul(place[1])).add(z.mul(place[2])).add(translation)
 }
 
 #[inline(always)]
