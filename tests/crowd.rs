@@ -147,10 +147,10 @@ fn a_mask_of_ones_changes_nothing_but_rounding() {
 }
 
 #[test]
-fn palettes_written_past_the_caches_have_the_same_bytes() {
+fn palettes_of_thousands_have_the_bytes_of_few() {
     let model = rig(12);
     let rows = PaletteLayout::new(&model).len();
-    // More than 8 MiB, and not whole eights.
+    // More than the caches next to a core hold, and not whole eights.
     let count = (9 << 20) / (rows as u32 * 48) / 8 * 8 + 5;
     let many = Crowd::new(&model, 0..count, Ways { compressed: true, ..PLAIN }).after(2);
     for first in (0..count).step_by(997) {
@@ -161,6 +161,25 @@ fn palettes_written_past_the_caches_have_the_same_bytes() {
     }
     let last = Crowd::new(&model, count - 5..count, Ways { compressed: true, ..PLAIN }).after(2);
     assert!(bytes(&last) == bytes(&many[(count as usize - 5) * rows..]));
+}
+
+#[test]
+fn palettes_elsewhere_have_the_same_bytes_at_any_address() {
+    let model = rig(12);
+    for simd in [true, false] {
+        let mut crowd = Crowd::new(&model, 0..21, Ways { compressed: true, simd, ..PLAIN });
+        crowd.frame();
+        let expected = crowd.palettes();
+        let numbers = expected.len() * 12;
+        for first in 0..17 {
+            let mut memory = vec![7.0f32; numbers + 20];
+            let own = bytemuck::cast_slice_mut(&mut memory[first..first + numbers]);
+            crowd.animator.evaluate_into(own).unwrap();
+            assert!(bytes(own) == bytes(&expected), "{first}");
+            let outside = memory[..first].iter().chain(&memory[first + numbers..]);
+            assert!(outside.copied().all(|number| number == 7.0), "{first}");
+        }
+    }
 }
 
 #[test]
