@@ -308,7 +308,9 @@ impl Animator {
 
     /// Keeps local transforms and world matrices of a model's instances for [`local`](Self::local) and
     /// [`world`](Self::world), as at first, or gives them up: then an evaluation writes palettes alone, which
-    /// for crowds is several times faster; they differ from those with poses in their last digits. Fails where an instance of it is [followed](Self::spawn_following).
+    /// for crowds is several times faster; they differ from those with poses in their last digits.
+    ///
+    /// Fails where an instance of it is [followed](Self::spawn_following).
     pub fn keep_poses(&mut self, model: ModelId, keep: bool) -> Result<(), AnimateError> {
         if !keep {
             self.check_not_followed(model)?;

@@ -59,20 +59,20 @@ impl Similarity {
         self.rotation.conjugate() * -self.place / self.scale
     }
 
-    /// What an inverse bind matrix is, if it is one: with `scale`, where that is as good as its own. What it moves to
-    /// the origin goes there to the last digit.
-    fn of(m: Affine3A, scale: f64) -> Option<Self> {
+    /// What an inverse bind matrix is, if it is one: with the scale that is wanted, where that is as good as its own.
+    /// What it moves to the origin goes there to the last digit.
+    fn of(m: Affine3A, wanted: f64) -> Option<Self> {
         let m = exact(m);
-        let own = m.matrix3.x_axis.length();
-        let scale = if (own / scale - 1.0).abs() <= SAME { scale } else { own };
+        let length = m.matrix3.x_axis.length();
+        let scale = if (length / wanted - 1.0).abs() <= SAME { wanted } else { length };
         if !(m.matrix3.determinant() > 0.0 && scale > 1.0 / FAR && scale < FAR) {
             return None;
         }
         let rotation = DQuat::from_mat3(&(m.matrix3 * (1.0 / scale))).normalize();
         let origin = -(m.matrix3.inverse() * m.translation);
-        let own = Self { rotation, scale, place: -(rotation * (origin * scale)) };
-        let is_near = origin.abs().max_element() < FAR && own.place.abs().max_element() < FAR;
-        (is_near && is_same(own.matrix().inverse() * m, origin)).then_some(own)
+        let basis = Self { rotation, scale, place: -(rotation * (origin * scale)) };
+        let is_near = origin.abs().max_element() < FAR && basis.place.abs().max_element() < FAR;
+        (is_near && is_same(basis.matrix().inverse() * m, origin)).then_some(basis)
     }
 }
 
@@ -105,12 +105,12 @@ impl BindSpace {
             let above =
                 skeleton.parents()[n].map_or(Similarity::IDENTITY, |parent| nodes[parent as usize].own);
             let rest = skeleton.rest()[n].scale;
-            let uniform = uniform(rest).filter(|_| !scales.moves(n));
-            let bound = binds[n].zip(uniform).and_then(|(bind, rest)| {
+            let size = uniform(rest).filter(|_| !scales.moves(n));
+            let bound = binds[n].zip(size).and_then(|(bind, size)| {
                 // What leaves no scale between both.
-                let scale = above.scale / rest;
+                let scale = above.scale / size;
                 let own = Similarity::of(bind, scale)?;
-                let left = if own.scale == scale { 1.0 } else { rest * own.scale / above.scale };
+                let left = if own.scale == scale { 1.0 } else { size * own.scale / above.scale };
                 Some((own, left as f32))
             });
             nodes[n] = match bound {
@@ -141,7 +141,9 @@ impl BindSpace {
 
     /// Back to local rotations, for those that move.
     pub(super) fn locals(&self, rotations: &Component) -> Locals {
-        let groups = || vec![[F8::default(); 4]; rotations.groups()];
+        // Lanes of no use keep what they have.
+        let identity = [F8::default(), F8::default(), F8::default(), F8([1.0; 8])];
+        let groups = || vec![identity; rotations.groups()];
         let mut locals = Locals { before: groups(), after: groups() };
         for (at, &node) in rotations.nodes.iter().enumerate() {
             let Change { above, own, .. } = self.nodes[node as usize];
@@ -241,7 +243,8 @@ mod tests {
     use super::*;
     use crate::model::{ModelDesc, Node, Skeleton, Skin};
 
-    /// A chain of joints, each with the inverse of its matrix in the rest pose times `after` as its inverse bind matrix.
+    /// A chain of joints, each with the inverse of its matrix in the rest pose, and `after` that, as its inverse bind
+    /// matrix.
     fn chain(rests: &[Transform], after: Mat4) -> (Model, Vec<Affine3A>) {
         let nodes = rests.iter().zip(0u32..).map(|(rest, n)| Node {
             parent: n.checked_sub(1),

@@ -26,15 +26,15 @@ struct Facts {
     class: u32,
     /// Tracks of morph weights.
     weights: Vec<u32>,
-    /// What other clips move, where compressed keys are taken back from bind space.
-    still: Still,
+    /// What stays where it is while compressed keys are taken back from bind space.
+    still: StillRotations,
 }
 
 /// Rotations that a clip leaves where they are: their places and values, not rounded on the way from bind space.
 #[derive(Debug, Default)]
-struct Still(Vec<(u32, [f32; 4])>);
+struct StillRotations(Vec<(u32, [f32; 4])>);
 
-impl Still {
+impl StillRotations {
     fn new(model: &Model, moving: &Moving, clip: &Clip) -> Self {
         let mut rotations: Vec<_> = model.skeleton().rest().iter().map(|rest| Some(rest.rotation)).collect();
         for track in clip.tracks().iter().filter(|track| track.channel == Channel::Rotation) {
@@ -92,7 +92,8 @@ impl Clips {
             });
             let tracks = (0u32..).zip(clip.tracks());
             let weights = tracks.filter(|(_, track)| track.channel == Channel::Weights).map(|(i, _)| i);
-            let still = self.compressed.is_some().then(|| Still::new(&self.model, &self.rig.moving, clip));
+            let still =
+                self.compressed.is_some().then(|| StillRotations::new(&self.model, &self.rig.moving, clip));
             Facts { class: class as u32, weights: weights.collect(), still: still.unwrap_or_default() }
         });
         self.facts = facts.collect();

@@ -42,7 +42,7 @@ pub(super) struct Shared<'a> {
 #[derive(Debug)]
 pub(super) struct Work {
     eight: Box<[LanePose; 8]>,
-    /// Palettes of eight instances that do not lie side by side, or go elsewhere.
+    /// Palettes of eight instances that do not lie side by side, or go elsewhere together.
     staged: Vec<f32>,
     /// Of one instance.
     layers: Vec<LanePose>,

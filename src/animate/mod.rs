@@ -32,6 +32,7 @@ mod player;
 mod pose;
 mod posed;
 mod rate;
+mod reach;
 mod rig;
 mod root_motion;
 mod rows;

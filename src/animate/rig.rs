@@ -10,8 +10,9 @@ use super::{
     hierarchy::is_deep,
     lanes::{F8, Places},
     moving::{LanePose, LaneSink, Moving, NONE, depth_first, write},
+    reach::Reach,
 };
-use crate::model::{Channel, Clip, Interpolation, Model, Skeleton, Transform};
+use crate::model::{Model, Skeleton, Transform};
 
 /// One node on the way from local transforms to the palette.
 #[derive(Clone, Debug)]
@@ -215,7 +216,8 @@ impl Rig {
         let skeleton = model.skeleton();
         let reach = Reach::new(model);
         let is_tame = reach.is_tame(model, layout) && !is_deep(skeleton);
-        let space = Some(&moving.space).filter(|space| !all_nodes && reach.is_tame_in(model, space));
+        let space =
+            Some(&moving.space).filter(|space| !all_nodes && reach.keeps_digits(model, layout, space));
         let mut rows_of = vec![Vec::new(); skeleton.len()];
         layout.each_row(model, |row, node, inverse| {
             let inverse = match space {
@@ -425,75 +427,4 @@ impl Rig {
 fn rotation_rows(q: Quat) -> [[f32; 3]; 3] {
     let m = glam::Mat3::from_quat(q);
     [0, 1, 2].map(|i| m.row(i).to_array())
-}
-
-/// The largest scales and translations of each node, of the rest pose and of keys.
-struct Reach {
-    translations: Vec<f64>,
-    scales: Vec<f64>,
-}
-
-/// What every matrix on the way must be within; a NaN is within nothing.
-const LIMIT: f64 = JointMatrix::MAX as f64 / 1e3;
-
-impl Reach {
-    fn new(model: &Model) -> Self {
-        let skeleton = model.skeleton();
-        let largest = |v: Vec3| f64::from(v.abs().max_element());
-        let mut translations: Vec<_> = skeleton.rest().iter().map(|rest| largest(rest.translation)).collect();
-        let mut scales: Vec<_> = skeleton.rest().iter().map(|rest| largest(rest.scale)).collect();
-        for track in model.clips().iter().flat_map(Clip::tracks) {
-            let list = match track.channel {
-                Channel::Translation => &mut translations,
-                Channel::Scale => &mut scales,
-                Channel::Rotation | Channel::Weights => continue,
-            };
-            let largest = track.values.iter().fold(0.0f64, |most, v| most.max(f64::from(v.abs())));
-            // A spline stays within both values and both tangents, which are per second.
-            let reach = match track.interpolation {
-                Interpolation::CubicSpline => 4.0 * (1.0 + f64::from(track.times[track.times.len() - 1])),
-                _ => 1.0,
-            };
-            let known = &mut list[track.node as usize];
-            *known = known.max(largest * reach);
-        }
-        Self { translations, scales }
-    }
-
-    /// Norms of the linear part and of the translation up each chain, with a little for rounding; `own` gives those of
-    /// a local transform.
-    fn norms(model: &Model, own: impl Fn(usize) -> (f64, f64)) -> Vec<(f64, f64)> {
-        let skeleton = model.skeleton();
-        let mut norms = vec![(1.0f64, 0.0f64); skeleton.len()];
-        for &node in skeleton.order() {
-            let n = node as usize;
-            let (above, place) = skeleton.parents()[n].map_or((1.0, 0.0), |parent| norms[parent as usize]);
-            let square = f64::from(skeleton.rest()[n].rotation.length_squared());
-            let stretch = if (square - 1.0).abs() < 1e-3 { 1.001 } else { 3.0 * (square + 1.0) };
-            let (linear, own) = own(n);
-            norms[n] = (above * linear * stretch, above * own * 1.8 + place);
-        }
-        norms
-    }
-
-    /// Whether no palette reaches its bound.
-    fn is_tame(&self, model: &Model, layout: &PaletteLayout) -> bool {
-        let norms = Self::norms(model, |n| (self.scales[n], self.translations[n]));
-        let mut is_tame = norms.iter().all(|&(linear, place)| linear <= LIMIT && place <= LIMIT);
-        layout.each_row(model, |_, node, inverse| {
-            let (linear, place) = norms[node as usize];
-            let inverse = inverse.map_or(1.0, |m| {
-                let largest = m.to_cols_array().iter().fold(0.0f32, |most, v| most.max(v.abs()));
-                if m.is_finite() { f64::from(largest) * 3.0 } else { f64::INFINITY }
-            });
-            is_tame &= linear * inverse.max(1.0) * 1.8 + place <= LIMIT;
-        });
-        is_tame
-    }
-
-    /// Whether what is on the way in bind space is not much larger than what comes of it.
-    fn is_tame_in(&self, model: &Model, space: &BindSpace) -> bool {
-        let norms = Self::norms(model, |n| space.reach(n, self.scales[n], self.translations[n]));
-        norms.iter().all(|&(linear, place)| linear <= LIMIT && place <= LIMIT)
-    }
 }

@@ -1,6 +1,6 @@
 //! From local transforms of what moves to palettes: for eight instances at once, one in each lane, and for one
-//! alone. Both do what [`set_world`](super::set_world) and [`set_palette`](super::set_palette) do, operation by
-//! operation, and give the same bytes.
+//! alone. Both give the same bytes: where poses are kept those of [`set_world`](super::set_world) and
+//! [`set_palette`](super::set_palette), whose operations they do one by one; otherwise those of bind space.
 
 #![allow(
     clippy::needless_range_loop,

@@ -71,7 +71,7 @@ pub(super) trait Lanes: Copy {
     fn store_two_parts(first: [Self; 4], second: [Self; 4], to: &mut Parts<'_>, offset: usize);
     /// Fetches memory that is written soon.
     fn prefetch(to: &[f32]);
-    /// Copies in whole cache lines, past the caches where the processor can.
+    /// Copies past the caches, where the processor and the address allow.
     fn stream(from: &[f32], to: &mut [f32]);
     /// What was streamed is visible before anything that is written later.
     fn streamed();
