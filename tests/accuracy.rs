@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, DVec4, Mat4, Quat, Vec3};
 use sinew::{
-    Animator, Model,
+    Animator, InstanceId, Model,
     animate::{CompressOptions, CompressedClips, LoopMode, PaletteLayout},
     model::{Channel, Clip, Interpolation, ModelDesc, Node, Skeleton, Skin, Track, Transform},
 };
@@ -162,6 +162,32 @@ fn times(clip: &Clip, count: u32) -> Vec<f32> {
         .collect()
 }
 
+/// How far from a joint points are that it carries along.
+const TIP: f64 = 0.1;
+
+/// An instance of a model for each of some times of a clip, evaluated.
+fn played(
+    model: &Model,
+    index: u32,
+    clips: Option<&CompressedClips>,
+    keeps_poses: bool,
+) -> (Animator, Vec<(f32, InstanceId)>) {
+    let mut animator = Animator::new();
+    let handle = animator.add_model(model);
+    animator.keep_poses(handle, keeps_poses).unwrap();
+    animator.set_compressed(handle, clips.cloned()).unwrap();
+    let instances = times(&model.clips()[index as usize], 24).into_iter().map(|time| {
+        let id = animator.spawn(handle).unwrap();
+        let player = animator.play(id, index).unwrap();
+        player.set_mode(LoopMode::Once);
+        player.seek(f64::from(time));
+        (time, id)
+    });
+    let instances = instances.collect();
+    animator.evaluate();
+    (animator, instances)
+}
+
 /// The largest error of a clip, as a share of the allowed one, over some times.
 fn worst(
     model: &Model,
@@ -169,26 +195,10 @@ fn worst(
     clips: Option<&CompressedClips>,
     allowed: impl Fn(f64, f64) -> f64,
 ) -> f64 {
-    const TIP: f64 = 0.1;
-    let clip = &model.clips()[index as usize];
-    let mut animator = Animator::new();
-    let handle = animator.add_model(model);
-    animator.set_compressed(handle, clips.cloned()).unwrap();
-    let times = times(clip, 24);
-    let ids: Vec<_> = times
-        .iter()
-        .map(|time| {
-            let id = animator.spawn(handle).unwrap();
-            let player = animator.play(id, index).unwrap();
-            player.set_mode(LoopMode::Once);
-            player.seek(f64::from(*time));
-            id
-        })
-        .collect();
-    animator.evaluate();
+    let (animator, instances) = played(model, index, clips, true);
     let mut worst = 0.0f64;
-    for (time, id) in times.iter().zip(ids) {
-        let exact = worlds(model, clip, *time);
+    for (time, id) in instances {
+        let exact = worlds(model, &model.clips()[index as usize], time);
         let (diagonal, two_ulp) = size(&exact, TIP);
         for (exact, own) in exact.iter().zip(animator.world(id).unwrap()) {
             let off = apart(exact, &wide(own), TIP) / allowed(diagonal, two_ulp);
@@ -205,28 +215,11 @@ fn worst_of_palettes(
     clips: Option<&CompressedClips>,
     allowed: impl Fn(f64, f64) -> f64,
 ) -> f64 {
-    const TIP: f64 = 0.1;
-    let clip = &model.clips()[index as usize];
     let layout = PaletteLayout::new(model);
-    let mut animator = Animator::new();
-    let handle = animator.add_model(model);
-    animator.keep_poses(handle, false).unwrap();
-    animator.set_compressed(handle, clips.cloned()).unwrap();
-    let times = times(clip, 24);
-    let ids: Vec<_> = times
-        .iter()
-        .map(|time| {
-            let id = animator.spawn(handle).unwrap();
-            let player = animator.play(id, index).unwrap();
-            player.set_mode(LoopMode::Once);
-            player.seek(f64::from(*time));
-            id
-        })
-        .collect();
-    animator.evaluate();
+    let (animator, instances) = played(model, index, clips, false);
     let mut worst = 0.0f64;
-    for (time, id) in times.iter().zip(ids) {
-        let exact = worlds(model, clip, *time);
+    for (time, id) in instances {
+        let exact = worlds(model, &model.clips()[index as usize], time);
         let (diagonal, two_ulp) = size(&exact, TIP);
         let palette = animator.palette(id).unwrap();
         for (index, skin) in (0u32..).zip(model.skins()) {

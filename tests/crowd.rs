@@ -86,17 +86,22 @@ fn exact_clips_give_the_bytes_of_the_stages_called_one_by_one() {
     }
 }
 
+/// Palettes of instances that are told to hide what nobody sees, which has them evaluated stage by stage.
+fn told(model: &Rig, ways: Ways) -> Vec<JointMatrix> {
+    let mut told = Crowd::new(model, 0..13, ways);
+    for &id in &told.ids {
+        told.animator.show_node(id, LOOSE, false).unwrap();
+    }
+    told.after(2)
+}
+
 #[test]
 fn an_instance_that_is_told_more_keeps_its_bytes() {
     for nodes in [2, 9, 40] {
         let model = rig(nodes);
         for ways in all_ways().filter(|ways| ways.layers < 2 && ways.keep_poses) {
             let plain = Crowd::new(&model, 0..13, ways).after(2);
-            let mut told = Crowd::new(&model, 0..13, ways);
-            for &id in &told.ids {
-                told.animator.show_node(id, LOOSE, false).unwrap();
-            }
-            assert!(bytes(&told.after(2)) == bytes(&plain));
+            assert!(bytes(&told(&model, ways)) == bytes(&plain));
         }
     }
 }
@@ -107,11 +112,7 @@ fn without_poses_an_instance_that_is_told_more_moves_by_rounding_alone() {
         let model = rig(nodes);
         for ways in all_ways().filter(|ways| ways.layers < 2 && !ways.keep_poses) {
             let plain = Crowd::new(&model, 0..13, ways).after(2);
-            let mut told = Crowd::new(&model, 0..13, ways);
-            for &id in &told.ids {
-                told.animator.show_node(id, LOOSE, false).unwrap();
-            }
-            let off = furthest(&told.after(2), &plain);
+            let off = furthest(&told(&model, ways), &plain);
             assert!(off < 1e-5, "{off}");
         }
     }
@@ -122,11 +123,7 @@ fn blended_layers_are_as_close_to_the_reference_as_rounding_lets_them() {
     let model = rig(40);
     for ways in all_ways().filter(|ways| ways.layers > 1) {
         let plain = Crowd::new(&model, 0..13, ways).after(2);
-        let mut told = Crowd::new(&model, 0..13, ways);
-        for &id in &told.ids {
-            told.animator.show_node(id, LOOSE, false).unwrap();
-        }
-        let off = furthest(&told.after(2), &plain);
+        let off = furthest(&told(&model, ways), &plain);
         assert!(off < 2e-5, "{off}");
     }
 }
